@@ -374,7 +374,7 @@ void Loop::cycle() {
   memory_ = std::move(left);
   recorder_.record_round(*snapshot, *plan, memory_, committer_.counts().started - started_before);
   recorder_.process_messages(pair_.take_last_reports(recorder_.ended()), memory_);
-  if (config_->mode == Mode::kElastic)
+  if (config_->mode == Mode::kElastic && !config_->off(Mechanism::kUsualWork))
     recorder_.record_works(snapshots_.completed(recorder_.ended(), *config_), memory_);
   note_round({.snapshot = snapshot, .plan = plan, .models = models});
   publish(false);

@@ -223,3 +223,35 @@ def two_running_jobs_exchange_their_nodes(c):
     check_counts(c, first)
     check_counts(c, second)
     c.cmd(f"scancel {first} {second}")
+
+
+@scenario(cluster="elastic", needs=["rubato"], negative="usual-work", timeout=200)
+def the_work_of_completed_jobs_is_remembered(c):
+    """What a job did until it completed counts for its type; that of a cancelled and a failed one does not"""
+    kind = c.fresh_name("work")
+    ends = c.path(f"{kind}.ends")
+    waits = f"while [ ! -e {ends} ]; do sleep 0.2; done"
+    jobs = [c.sbatch(f"--gpus=1 -n1 -t 60 --comment='rubato:job-type={kind}'", script)
+            for script in (waits, waits + "; exit 3", "sleep 600")]
+    for number, job in enumerate(jobs):
+        c.wait_state(job, "RUNNING", LONG)
+        c.ask(f"scontrol update JobId={job} Comment='rubato!report samples={700 + number};rate=10;batch=8'")
+
+    def reported():
+        progress = published(c, "plan.json")["memory"].get("progress", [])
+        return {one["samples"] for one in progress if one["id"] in jobs}
+
+    def works():
+        return [[one["samples"] for one in profile["ended"]]
+                for profile in published(c, "plan.json")["memory"].get("works", []) if profile["job_type"] == kind]
+    c.expect(reported, {700, 701, 702}, "reports", LONG)
+    check(works() == [], "no work of a running job", works())
+    c.ask(f"scancel {jobs[2]}")
+    c.wait_state(jobs[2], "CANCELLED", LONG)
+    c.ask(f"touch {ends}")
+    for job, state in zip(jobs[:2], ("COMPLETED", "FAILED")):
+        c.wait_state(job, state, LONG)
+    # The next jobs end after all of them were counted.
+    last = c.sbatch(f"--gpus=1 -n1 -t 60 --comment='rubato:job-type={kind}'", "sleep 1")
+    c.wait_state(last, "COMPLETED", LONG)
+    c.expect(works, [[700]], "samples of completed jobs", LONG)
