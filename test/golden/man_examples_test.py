@@ -170,8 +170,8 @@ class ManExamples(unittest.TestCase):
             self.assertEqual(pairs[key], value if isinstance(value, str) else f"{value:g}", key)
 
     def interruptions(self, lines, _):
-        form = (r"\S+Z JobId=\d+ restart=(saving|requeued|done|failed) uid=\d+ gpus=\d+->\d+"
-                r"( gpu-type=\S+)?( seconds=\d+)?( words=\"[^\"]*\")?$")
+        form = (r"\S+Z JobId=\d+ restart=(saving|requeued|done|measured|failed) uid=\d+ gpus=\d+->\d+"
+                r"( gpu-type=\S+)?( seconds=\d+)?( cost=\d+)?( words=\"[^\"]*\")?$")
         for line in lines:
             self.assertRegex(line, form)
 
