@@ -152,7 +152,7 @@ def _hinted(draw, count, length):
         job = Job("", "hinted", 0.0, 0, gpus, job_type=job_type, samples=samples,
                   tells_samples=draw.random() < 0.75)
         if draw.random() < 0.5 and job_type not in ONE_GPU:
-            job.sizes = [4, 8] if gpus > GPUS_OF_A_NODE else [1, 2, 4]
+            job.sizes = _sizes(gpus)
         job.limit = limit_of(max(job.true_seconds(t) for t in NODES))
         jobs.append(job)
     return jobs
@@ -184,12 +184,24 @@ def _cpu(draw, count, length):
     return jobs
 
 
+def _sizes(gpus):
+    """The sizes that a job's hints allow, if they allow several."""
+    return [4, 8] if gpus > GPUS_OF_A_NODE else [1, 2, 4]
+
+
 def _may_change(seed, jobs):
-    """Draws how jobs may change; from a draw of its own, so that nothing else changes with it."""
+    """Draws how jobs may change; from a draw of its own, so that nothing else changes with it. Jobs that
+    change live name their sizes. Those that can only have one GPU restart, on another type."""
     ways = [RESIZES[number % len(RESIZES)] for number in range(len(jobs))]
+    for job in jobs:
+        if job.job_type in ONE_GPU:
+            ways.remove(RESIZES[0] if RESIZES[0] in ways else ways[0])
+            job.resize = RESIZES[0]
     random.Random(f"rubato compare elastic {seed}").shuffle(ways)
-    for job, way in zip(jobs, ways):
+    for job, way in zip((job for job in jobs if not job.resize), ways):
         job.resize = way
+        if way != RESIZES[0]:
+            job.sizes = job.sizes or _sizes(job.gpus)
 
 
 def generate(seed, count, elastic=False):
