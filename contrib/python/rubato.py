@@ -139,6 +139,7 @@ class Run:
         self._mark: Optional[Tuple[float, int, float]] = None
         self._reported = -math.inf
         self._ended = False
+        self._signalled = False     # since the last checkpoint
         self._old_handler: Any = None
         self._thread: Optional[threading.Thread] = None
 
@@ -187,7 +188,8 @@ class Run:
     @contextlib.contextmanager
     def checkpointing(self) -> Iterator[None]:
         """Round the saving of a checkpoint: its time does not count as training, and behind it
-        `should_checkpoint` is False and the progress file is up to date."""
+        `should_checkpoint` is False and the progress file is up to date. After the signal, Rubato
+        hears that the job is ready: the rest of the lead time is not waited for."""
         begin = self._clock()
         try:
             yield
@@ -196,6 +198,16 @@ class Run:
                 self._saving += self._clock() - begin
         self.should_checkpoint = False
         self._save_progress()
+        if self._signalled:
+            self._signalled = False
+            threading.Thread(target=self._answer, name="rubato-ready", daemon=True).start()
+
+    @_quiet
+    def _answer(self) -> None:
+        # Not through the report file, of which only the last line of an interval is sent.
+        job = os.environ.get("SLURM_JOB_ID")
+        if job and self.allocation.gpus is not None:
+            _by_scontrol(job, "ack notice=1")
 
     # -- progress that outlives a restart ------------------------------------------------------
 
@@ -261,7 +273,7 @@ class Run:
             return
 
         def on_signal(received: int, frame: Any) -> None:
-            self.should_checkpoint = True
+            self.should_checkpoint = self._signalled = True
             if callable(self._old_handler):
                 self._old_handler(received, frame)
         self._old_handler = signals.signal(number, on_signal)

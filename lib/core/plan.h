@@ -53,8 +53,8 @@ enum class ChangeAction {
   kNotify,   ///< keeps its GPUs and is told another batch
 };
 
-/// A change of a running job that consented to it (hint checkpoint). Carried out only in mode
-/// elastic.
+/// A change of a running job that consented to it: by the hint checkpoint, or to one while it runs
+/// by resize=live. Carried out only in mode elastic.
 struct Change {
   JobKey job;
   std::string partition;

@@ -148,7 +148,8 @@ std::vector<HintDef> rows_of_change() {
        .default_text = "none",
        .words = {{"none", "keeps its size while it runs"},
                  {"restart", "checkpoints, ends and starts again; requires checkpoint"},
-                 {"live", "also gets GPUs and gives back nodes while it runs, and goes on after its checkpoint signal"}},
+                 {"live",
+                  "gets GPUs and gives back nodes while it runs; restarts only with checkpoint"}},
        .example = "restart",
        .help = "how the size of the job can change while it runs",
        .text = "Without it Rubato chooses one of gpus only when the job starts."});

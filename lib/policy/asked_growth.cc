@@ -129,6 +129,33 @@ Result<std::vector<NodeShare>> nodes_added(const Snapshot& snapshot, const Model
   return more;
 }
 
+bool may_have_beside(const Job& job, int gpus, const std::vector<NodeShare>& added) {
+  const auto sized = at_size(job, gpus, type_of(job));
+  return sized && nodes_for(*sized, job).allow(added);
+}
+
+std::vector<NodeShare> with_held(const Job& job, const std::vector<NodeShare>& added) {
+  std::vector<NodeShare> all = job.allocation;
+  for (const NodeShare& more : added) {
+    const auto own = std::ranges::find(all, more.node, &NodeShare::node);
+    if (own == all.end()) {
+      all.push_back(more);
+      continue;
+    }
+    own->cores += more.cores;
+    own->memory += more.memory;
+    for (const GpuCount& gpus : more.gpus) {
+      const auto same = std::ranges::find(own->gpus, gpus.type, &GpuCount::type);
+      if (same != own->gpus.end())
+        same->count += gpus.count;
+      else
+        own->gpus.push_back(gpus);
+    }
+  }
+  std::ranges::sort(all, {}, &NodeShare::node);
+  return all;
+}
+
 std::vector<NodeShare> beside_held(const Job& job, const std::vector<NodeShare>& shares) {
   std::vector<NodeShare> added;
   for (NodeShare more : shares) {

@@ -23,6 +23,13 @@ namespace rubato {
                                                          const Models& models, const Config& config,
                                                          const Job& job, int gpus, Seconds now);
 
+/// Whether the request of the running job allows `added` beside its nodes, for `gpus` GPUs in all:
+/// a number of nodes, or whole nodes alone.
+[[nodiscard]] bool may_have_beside(const Job& job, int gpus, const std::vector<NodeShare>& added);
+
+/// The allocation of `job` and `added` together, sorted by node.
+[[nodiscard]] std::vector<NodeShare> with_held(const Job& job, const std::vector<NodeShare>& added);
+
 /// What `shares`, an allocation that contains that of `job`, has beside it.
 [[nodiscard]] std::vector<NodeShare> beside_held(const Job& job,
                                                  const std::vector<NodeShare>& shares);

@@ -304,25 +304,29 @@ Result<Start> start_after_restart(const Snapshot& snapshot, const Models& models
   return start_alone(std::move(next), *std::move(job), wish, models, config, now);
 }
 
+Result<Job> part_beside(const Job& job, const RestartWish& wish, Seconds now) {
+  Job more = job;
+  more.key.id = std::numeric_limits<JobId>::max();
+  more.state = JobState::kPending;
+  more.allocation.clear();
+  more.time_limit = std::max<Seconds>(more.end_limit - now, 1);
+  more.start = more.end_limit = 0;
+  more.eligible = std::min(more.eligible, now);
+  if (more.hints) more.hints->sizes = GpuSizes({{wish.gpus, wish.gpus}});
+  return at_size(more, wish.gpus, wish.gpu_type);
+}
+
 Result<Start> start_beside(const Snapshot& snapshot, const Models& models, const Config& config,
                            const JobKey& key, const RestartWish& wish,
                            const std::vector<NodeIndex>* only, Seconds now) {
   const auto at = std::ranges::find(snapshot.jobs, key, &Job::key);
   if (at == snapshot.jobs.end() || at->state != JobState::kRunning)
     return fail("the job does not run");
+  auto more = part_beside(*at, wish, now);
+  if (!more) return tl::unexpected(more.error());
   Snapshot next = snapshot;
-  Job more = *at;
-  more.key.id = std::numeric_limits<JobId>::max();
-  more.state = JobState::kPending;
-  more.allocation.clear();
-  more.time_limit = std::max<Seconds>(more.end_limit - now, 1);
-  more.start = more.end_limit = 0;
-  more.eligible = std::min(more.eligible, snapshot.taken);
-  more.node_set = only != nullptr ? set_within(next, more.later_set, *only) : more.later_set;
-  if (more.hints) more.hints->sizes = GpuSizes({{wish.gpus, wish.gpus}});
-  if (auto sized = at_size(more, wish.gpus, wish.gpu_type); !sized)
-    return tl::unexpected(sized.error());
-  return start_alone(std::move(next), std::move(more), wish, models, config, now);
+  more->node_set = only != nullptr ? set_within(next, more->later_set, *only) : more->later_set;
+  return start_alone(std::move(next), *std::move(more), wish, models, config, now);
 }
 
 std::optional<Snapshot> with_restarts(const Snapshot& snapshot) {

@@ -32,6 +32,10 @@ struct RestartWish {
                                                 const Config& config, const JobKey& job,
                                                 const RestartWish& wish, Seconds now);
 
+/// A job like `job` (running) that waits for the wished GPUs alone, for as long as `job` may run
+/// still.
+[[nodiscard]] Result<Job> part_beside(const Job& job, const RestartWish& wish, Seconds now);
+
 /// The start that a job like `job` (running, in `snapshot`) with only the wished GPUs would get at
 /// once, beside it and within its time limit. `only` (sorted; null: all) are the nodes that it may
 /// have.

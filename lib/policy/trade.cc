@@ -118,7 +118,7 @@ ChangeTerms terms_of(const RoundInput& input, const ConfigurationTable& table, d
   ChangeTerms terms;
   terms.value = value;
   terms.held = table.rows[static_cast<std::size_t>(table.held)].seconds;
-  terms.cost = change_cost(job);
+  terms.cost = change_cost(job, false);
   terms.stop_cost = job.costs.restart;
   terms.age = age_of(input, job);
   terms.restarts = job.restarts;
@@ -136,13 +136,16 @@ MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, doub
     return bids;
   }
   const ChangeTerms terms = terms_of(input, table, value);
+  ChangeTerms live = terms;
+  live.cost = std::min(change_cost(*table.job, true), terms.cost);
   const double stop = value_of_stopping(terms);
   const NextConfiguration& held = table.rows[static_cast<std::size_t>(table.held)];
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const NextConfiguration& row = table.rows[i];
     const bool stays = static_cast<int>(i) == table.held;
     const double then = sure_seconds(held.seconds, row.seconds, noise_between(input, held, row));
-    const double worth = stays ? value_of_staying(terms) : value_of_change(terms, then);
+    const double worth =
+        stays ? value_of_staying(terms) : value_of_change(row.live ? live : terms, then);
     bids.rows.push_back({row.type.value(), row.gpus, worth - stop});
   }
   return bids;
@@ -205,7 +208,9 @@ std::vector<ClassedJob> classes_of(const RoundInput& input,
     const bool among = at != waiting.end() && *at == own;
     const auto before = 2 * static_cast<int>(std::distance(waiting.begin(), at));
     const bool runs = tables[i].entry == nullptr;
-    jobs[i] = {before + (among ? 1 : 0), runs, runs && is_guaranteed(input.config, *tables[i].job)};
+    const Job& job = *tables[i].job;
+    const bool keeps = is_guaranteed(input.config, job) || !consents_to_restart(job);
+    jobs[i] = {before + (among ? 1 : 0), runs, runs && keeps};
   }
   return jobs;
 }

@@ -11,6 +11,8 @@
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/size.h"
+#include "lib/policy/asked_growth.h"
+#include "lib/policy/asked_resize.h"
 #include "lib/policy/kept_nodes.h"
 
 namespace rubato {
@@ -38,9 +40,11 @@ NodeShare beyond(const NodeShare& share, const NodeShare* held) {
   return more;
 }
 
-/// The job drops whole nodes and keeps its first, where its batch script runs.
-bool shrinks(const std::vector<NodeShare>& held, const std::vector<NodeShare>& then) {
-  return then.size() < held.size() && then.front() == held.front() &&
+/// The job drops whole nodes and keeps that of its batch script.
+bool shrinks(const Job& job, const std::vector<NodeShare>& then) {
+  const std::vector<NodeShare>& held = job.allocation;
+  const NodeIndex script = job.batch_node.valid() ? job.batch_node : held.front().node;
+  return then.size() < held.size() && share_on(then, script) != nullptr &&
          std::ranges::all_of(then, [&](const NodeShare& share) {
            const NodeShare* const had = share_on(held, share.node);
            return had != nullptr && *had == share;
@@ -60,7 +64,7 @@ ChangeAction action_of(const Job& job, const Change& change) {
   const bool same_plan = change.plan == job.plan;
   if (same_plan && change.shares == job.allocation) return ChangeAction::kNotify;
   const bool live = job.hints->resize == Resize::kLive && same_plan;
-  if (live && shrinks(job.allocation, change.shares)) return ChangeAction::kShrink;
+  if (live && shrinks(job, change.shares)) return ChangeAction::kShrink;
   if (live && grows(job.allocation, change.shares)) return ChangeAction::kGrow;
   return ChangeAction::kRestart;
 }
@@ -104,7 +108,9 @@ class TradePlacer {
   [[nodiscard]] std::vector<int> rows_to_try(std::size_t i) const;
   [[nodiscard]] bool still_free(const Job& job, const std::vector<NodeShare>& shares) const;
   [[nodiscard]] std::optional<std::vector<NodeShare>> shares_kept(std::size_t i, int row) const;
+  [[nodiscard]] PendingEntry entry_of(Job& sized, const Job& job) const;
   [[nodiscard]] PendingEntry entry_at(std::size_t i, int row);
+  [[nodiscard]] std::optional<Placement> nodes_beside(std::size_t i, int row);
   [[nodiscard]] std::optional<Placement> nodes_for(std::size_t i, int row, const PendingEntry& as);
   [[nodiscard]] std::optional<Found> try_row(std::size_t i, int row);
   [[nodiscard]] std::optional<Found> best_of(std::size_t i);
@@ -212,10 +218,21 @@ bool TradePlacer::still_free(const Job& job, const std::vector<NodeShare>& share
 // What the job keeps if it takes the row while it runs; none if it must restart for it.
 std::optional<std::vector<NodeShare>> TradePlacer::shares_kept(std::size_t i, int row) const {
   const NextConfiguration& to = table(i).rows[at(row)];
-  if (table(i).held == kNoRow || to.type != table(i).rows[at(table(i).held)].type ||
-      o_.input.config.off(Mechanism::kKeepNodes))
-    return std::nullopt;
+  if (!to.live || o_.input.config.off(Mechanism::kKeepNodes)) return std::nullopt;
   return rubato::shares_kept(o_.input.snapshot, *table(i).job, to.gpus);
+}
+
+// An entry for `sized`, a running job in another configuration or a part of it.
+PendingEntry TradePlacer::entry_of(Job& sized, const Job& job) const {
+  PendingEntry as;
+  as.order = EntryIndex{o_.queue.entries.size()};
+  as.nodes = as.later = o_.queue.set(job.later_set);
+  as.held = &job.allocation;
+  if (job.time_limit < kForever)
+    sized.time_limit = std::max<Seconds>(job.end_limit - o_.input.now, 1);
+  as.job = &sized;
+  as.demand = Demand(size_of(sized));
+  return as;
 }
 
 PendingEntry TradePlacer::entry_at(std::size_t i, int row) {
@@ -225,16 +242,7 @@ PendingEntry TradePlacer::entry_at(std::size_t i, int row) {
   auto sized = at_size(job, to.gpus, then_.types()[to.type]);
   if (!sized) return as;
   trades_.sized.push_back(std::move(*sized));
-  if (table(i).entry != nullptr) {
-    as = *table(i).entry;
-  } else {
-    as.order = EntryIndex{o_.queue.entries.size()};
-    as.nodes = as.later = o_.queue.set(job.later_set);
-    as.held = &job.allocation;
-    if (job.time_limit < kForever) {
-      trades_.sized.back().time_limit = std::max<Seconds>(job.end_limit - o_.input.now, 1);
-    }
-  }
+  as = table(i).entry != nullptr ? *table(i).entry : entry_of(trades_.sized.back(), job);
   as.job = &trades_.sized.back();
   as.demand = Demand(size_of(*as.job));
   as.types = nullptr;
@@ -264,16 +272,38 @@ bool TradePlacer::keeps_promise(std::size_t i, int row, const Placement& placeme
   return there >= table(i).promised;
 }
 
-// A job that can become smaller while it runs keeps some of its nodes as they are: other cores or
-// GPUs there would be a restart.
+// All that the job holds, and what it gets beside it.
+std::optional<Placement> TradePlacer::nodes_beside(std::size_t i, int row) {
+  const Job& job = *table(i).job;
+  const NextConfiguration& to = table(i).rows[at(row)];
+  auto more = part_beside(
+      job,
+      {.gpus = to.gpus - table(i).rows[at(table(i).held)].gpus, .gpu_type = then_.types()[to.type]},
+      o_.input.now);
+  if (!more || !still_free(job, job.allocation)) return std::nullopt;
+  trades_.sized.push_back(*std::move(more));
+  PendingEntry as = entry_of(trades_.sized.back(), job);
+  for (const NodeShare& share : job.allocation) then_.take(share, o_.input.now, job.end_limit);
+  auto placement = placer_.place(as);
+  for (const NodeShare& share : job.allocation) then_.give_back(share, o_.input.now, job.end_limit);
+  placer_.forget();
+  if (!placement || !may_have_beside(job, to.gpus, placement->shares)) return std::nullopt;
+  placement->shares = with_held(job, placement->shares);
+  return placement;
+}
+
+// A job that changes while it runs keeps some of its nodes as they are, or all: other cores or GPUs
+// there would be a restart.
 std::optional<Placement> TradePlacer::nodes_for(std::size_t i, int row, const PendingEntry& as) {
-  if (auto kept = shares_kept(i, row); kept && still_free(*table(i).job, *kept)) {
-    Placement placement;
-    placement.type = table(i).rows[at(row)].type;
-    placement.shares = *std::move(kept);
-    return placement;
-  }
-  return placer_.place(as);
+  const NextConfiguration& to = table(i).rows[at(row)];
+  if (!to.live) return placer_.place(as);
+  if (to.gpus > table(i).rows[at(table(i).held)].gpus) return nodes_beside(i, row);
+  const auto kept = shares_kept(i, row);
+  if (!kept || !still_free(*table(i).job, *kept)) return std::nullopt;
+  Placement placement;
+  placement.type = to.type;
+  placement.shares = *kept;
+  return placement;
 }
 
 std::optional<TradePlacer::Found> TradePlacer::try_row(std::size_t i, int row) {
@@ -391,7 +421,10 @@ std::vector<JobKey> TradePlacer::take(const Job& job, const std::vector<NodeShar
 void TradePlacer::change(std::size_t i, Found found) {
   const Job& job = *table(i).job;
   const NextConfiguration& to = table(i).rows[at(found.row)];
-  configure(job, found.placement);
+  if (to.live)
+    found.placement.plan = job.plan;
+  else
+    configure(job, found.placement);
   Change change;
   change.job = job.key;
   change.partition = job.partition;
@@ -401,7 +434,7 @@ void TradePlacer::change(std::size_t i, Found found) {
   change.batch = found.placement.batch;
   change.shares = found.placement.shares;
   change.action = action_of(job, change);
-  change.cost = change_cost(job);
+  change.cost = change_cost(job, to.live);
   change.seconds_left = table(i).rows[at(table(i).held)].seconds;
   change.seconds_then = to.seconds + change.cost;
   change.after = take(job, change.shares, job.end_limit);

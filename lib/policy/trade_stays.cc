@@ -115,7 +115,7 @@ Stay StayFinder::of(std::size_t i) const {
   const NextConfiguration& to = capped ? table(i).capped : table(i).rows[at(row)];
   stay.gpu_type = o_.existing.capacity.types()[to.type];
   stay.gpus = to.gpus;
-  stay.cost = change_cost(job);
+  stay.cost = change_cost(job, to.live);
   stay.seconds_there = to.seconds + stay.cost;
   if (stay.reason == StayReason::kNoGpus) stay.available = o_.market.gpus[at(bid(i, row).pool)];
   return stay;

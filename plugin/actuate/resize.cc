@@ -46,6 +46,14 @@ bool has_planned_place(const AskedResize& resize) {
 
 bool grows(const AskedResize& resize) { return resize.live && resize.gpus > resize.from; }
 
+// The nodes that the round chose are still those of the job, with the same GPUs.
+bool are_held(const std::vector<NodeShare>& kept, const Job& job) {
+  return why_never_live(job).empty() && !kept.empty() &&
+         std::ranges::all_of(kept, [&](const NodeShare& share) {
+           return std::ranges::find(job.allocation, share) != job.allocation.end();
+         });
+}
+
 // The nodes that it keeps, what it gets beside its own, or its place after a restart; the error
 // says why it must stay as it is. The nodes of a growth of the round are of its plan.
 Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
@@ -57,6 +65,7 @@ Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
   }
   if (grows(resize) && resize.by_round) return resize.shares;
   if (grows(resize)) return nodes_added(snapshot, models, config, job, resize.gpus, snapshot.taken);
+  if (resize.live && resize.by_round && are_held(resize.shares, job)) return resize.shares;
   if (resize.live) return nodes_kept(snapshot, job, resize.gpus);
   if (std::string why = why_never_restarted(job); !why.empty()) return fail(std::move(why));
   if (has_planned_place(resize) && has_place(resize, snapshot, snapshot.memory))
@@ -152,7 +161,7 @@ void Resizer::give_up(Memory& memory, Seconds now) {
     if (restart.step == ResizeStep::kRequeued && !restart.starts) {
       const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
       if (!locks.held()) return;
-      make_eligible(restart.job.id);
+      make_eligible(restart.job.id, restart.requeued);
     }
     fail(restart, "the mode does not resize running jobs", now);
   }
@@ -321,7 +330,7 @@ void Resizer::wait_for_nodes(AskedResize& restart, Seconds now) {
     const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
     if (!locks.held()) return;
     if (requeue_state(restart.job.id, restart.runs) != RequeueState::kFree) return;
-    make_eligible(restart.job.id);
+    make_eligible(restart.job.id, restart.requeued);
   }
   if (restart.gpus == 0) enter(restart, ResizeStep::kDone, now, now);
 }

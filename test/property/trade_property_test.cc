@@ -14,6 +14,7 @@
 #include "lib/json/json.h"
 #include "lib/policy/algorithms/configuration_table.h"
 #include "lib/policy/algorithms/guarantee.h"
+#include "lib/policy/asked_growth.h"
 #include "lib/policy/round.h"
 #include "test/support/gen_elastic.h"
 #include "test/support/plan_checks.h"
@@ -98,7 +99,10 @@ RC_GTEST_PROP(TradeProperty, only_jobs_that_consented_change, ()) {
     const auto at = std::ranges::find(snapshot.jobs, change.job, &Job::key);
     RC_ASSERT(at != snapshot.jobs.end());
     RC_ASSERT(at->state == JobState::kRunning && at->managed);
-    RC_ASSERT(at->hints->checkpoint.consents() && at->hints->resize != Resize::kNone);
+    const bool interrupts =
+        change.action == ChangeAction::kRestart || change.action == ChangeAction::kStop;
+    RC_ASSERT(at->hints->resize == Resize::kLive || consents_to_restart(*at));
+    RC_ASSERT(!interrupts || consents_to_restart(*at));
     RC_ASSERT(!(at->starting > 0));
     RC_ASSERT(seen.insert(change.job).second);
     RC_ASSERT(change.gpus == 0 || at->hints->sizes.contains(change.gpus));
@@ -106,6 +110,8 @@ RC_GTEST_PROP(TradeProperty, only_jobs_that_consented_change, ()) {
     const bool live =
         change.action == ChangeAction::kShrink || change.action == ChangeAction::kGrow;
     RC_ASSERT(!live || at->hints->resize == Resize::kLive);
+    if (change.action == ChangeAction::kGrow)
+      RC_ASSERT(with_held(*at, beside_held(*at, change.shares)) == change.shares);
     if (change.action == ChangeAction::kShrink) {
       RC_ASSERT(change.shares.front() == at->allocation.front());
       for (const NodeShare& share : change.shares)
@@ -310,7 +316,9 @@ RC_GTEST_PROP(TradeProperty, a_guaranteed_job_is_never_slower_than_as_requested,
 RC_GTEST_PROP(TradeProperty, without_consent_nothing_that_runs_changes, ()) {
   Snapshot snapshot = anything();
   for (Job& job : snapshot.jobs) {
-    if (job.state == JobState::kRunning && job.hints) job.hints->checkpoint.signal = 0;
+    if (job.state != JobState::kRunning || !job.hints) continue;
+    job.hints->checkpoint.signal = 0;
+    if (job.hints->resize == Resize::kLive) job.hints->resize = Resize::kRestart;
   }
   RC_ASSERT(round(snapshot, gen_learnt(), elastic(), kNow).changes.empty());
 }

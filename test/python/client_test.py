@@ -193,6 +193,22 @@ class Ways(unittest.TestCase):
         self.assertFalse((self.folder / "elsewhere").exists())
         self.assertFalse((self.folder / "missing").exists())
 
+    def test_a_checkpoint_after_the_signal_ends_the_lead_time(self):
+        for signalled, of_rubato, calls in ((True, True, 1), (False, True, 1), (True, False, 1)):
+            more = {"RUBATO_GPUS": "2"} if of_rubato else {}
+            with clean(SLURM_JOB_ID="7", PATH=self.path, **more):
+                with rubato.training(batch=1, send=lambda _: None) as run:
+                    if signalled:
+                        os.kill(os.getpid(), signal.SIGUSR1)
+                        self.assertTrue(until(lambda: run.should_checkpoint))
+                    with run.checkpointing():
+                        pass
+                    said = "update|JobId=7|Comment=rubato!ack notice=1|Partition=rubato!|" * calls
+                    self.assertTrue(until(lambda: self.calls.exists() and
+                                          self.calls.read_text(encoding="ascii") == said))
+                    time.sleep(0.1)
+                    self.assertEqual(self.calls.read_text(encoding="ascii"), said)
+
     def test_nothing_outside_of_a_job(self):
         with clean(PATH=self.path):
             rubato._send("report a=1")

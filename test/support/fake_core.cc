@@ -85,7 +85,7 @@ std::vector<JobKey> completed_jobs(const std::vector<JobKey>& ended) {
   return test::core().ends_well ? ended : std::vector<JobKey>();
 }
 RequeueState requeue_state(JobId /*id*/, int /*runs*/) { return RequeueState::kFree; }
-void make_eligible(JobId /*id*/) { ++test::core().made_eligible; }
+void make_eligible(JobId /*id*/, Seconds /*requeued*/) { ++test::core().made_eligible; }
 
 int coming_nodes() { return test::core().coming; }
 bool quiet() { return test::core().quiet; }

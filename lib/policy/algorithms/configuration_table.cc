@@ -94,6 +94,8 @@ class TableMaker {
   [[nodiscard]] double expected_seconds(const Job& job) const;
   [[nodiscard]] double promised_to(const Job& job) const;
   void add_rows(const Job& job, double work, TypeId type, ConfigurationTable& table) const;
+  void add_held(const Job& job, double work, const RowForecast& reference,
+                ConfigurationTable& table) const;
 
   const RoundInput& input_;
   const Forecasts& forecasts_;
@@ -283,7 +285,8 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
   const std::string& name = capacity_.types()[type];
   const auto own = static_cast<int>(requested_gpus(job));
   const double limit = time_left(job);
-  const double change = table.entry == nullptr ? change_cost(job) : 0;
+  const bool live = job.hints && job.hints->resize == Resize::kLive;
+  const double change = table.entry == nullptr ? change_cost(job, live) : 0;
   const std::optional<int> most = growth_.left_for(job);
   std::vector<NextConfiguration> rows;
   const double least = input_.config.off(Mechanism::kElasticity) ? 0 : kMinElasticity;
@@ -309,6 +312,27 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
       rows.push_back(row);
   }
   std::ranges::move(rows, std::back_inserter(table.rows));
+}
+
+// The rows of a running job: how it gets to each, and last the one that it holds.
+void TableMaker::add_held(const Job& job, double work, const RowForecast& reference,
+                          ConfigurationTable& table) const {
+  const Resources held = held_by(job);
+  const TypeId type = capacity_.type_id(held.gpu_type);
+  std::vector<NextConfiguration> rows;
+  for (NextConfiguration& row : table.rows) {
+    if (row.type == type && row.gpus == held.gpus) continue;
+    const bool stays = row.type == type && row.plan == job.plan;
+    const bool possible = row.gpus > held.gpus || job.allocation.size() > 1;
+    row.live = stays && possible && job.hints->resize == Resize::kLive;
+    if (row.live) rows.push_back(row);
+    row.live = false;
+    if (consents_to_restart(job)) rows.push_back(std::move(row));
+  }
+  table.rows = std::move(rows);
+  table.held = static_cast<int>(table.rows.size());
+  table.rows.push_back({type, held.gpus, std::max(work / reference.goodput, 1e-3), reference.plan,
+                        reference.batch, reference.stddev});
 }
 
 std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEntry* entry) {
@@ -347,16 +371,7 @@ std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEn
     if (table.bound) break;
     if (accepts_type(job, capacity_.types()[type])) add_rows(job, work, type, table);
   }
-  if (runs) {
-    const Resources held = held_by(job);
-    const TypeId type = capacity_.type_id(held.gpu_type);
-    std::erase_if(table.rows, [&](const NextConfiguration& row) {
-      return row.type == type && row.gpus == held.gpus;
-    });
-    table.held = static_cast<int>(table.rows.size());
-    table.rows.push_back({type, held.gpus, std::max(work / reference.goodput, 1e-3), reference.plan,
-                          reference.batch, reference.stddev});
-  }
+  if (runs) add_held(job, work, reference, table);
   if (table.rows.empty()) return std::nullopt;
   table.fastest = std::numeric_limits<double>::infinity();
   for (const NextConfiguration& row : table.rows)
@@ -410,14 +425,17 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row) {
   if (table.capped.gpus == 0 || row.seconds < table.capped.seconds) table.capped = row;
 }
 
-bool may_change(const Job& job) {
-  return job.state == JobState::kRunning && job.managed && job.batch && !job.het &&
-         job.array_id == 0 && !job.allocation.empty() && !(job.starting > 0) && job.hints &&
-         job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
+bool consents_to_restart(const Job& job) {
+  return job.hints && job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
 }
 
-double change_cost(const Job& job) {
-  const bool live = job.hints && job.hints->resize == Resize::kLive;
+bool may_change(const Job& job) {
+  return job.state == JobState::kRunning && job.managed && job.batch && !job.het &&
+         job.array_id == 0 && !job.allocation.empty() && !(job.starting > 0) &&
+         (consents_to_restart(job) || (job.hints && job.hints->resize == Resize::kLive));
+}
+
+double change_cost(const Job& job, bool live) {
   return live ? job.costs.resize : job.costs.restart;
 }
 

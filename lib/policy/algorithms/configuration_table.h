@@ -29,6 +29,7 @@ struct NextConfiguration {
   std::string plan{};  ///< as submitted: ""
   std::int64_t batch = 0;
   double stddev = 0;  ///< of the forecast of ln(seconds)
+  bool live = false;  ///< of a running job: it gets there while it runs; else by a restart
 
   bool operator==(const NextConfiguration&) const = default;
 };
@@ -55,12 +56,16 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 /// its own size alone.
 [[nodiscard]] std::vector<int> sizes_on(const Job& job, int per_node, int most);
 
-/// Whether a running job may be changed: it is managed, its hints let it be restarted, its start is
-/// over, and it is no array task, interactive or heterogeneous job.
+/// Whether the hints of a job let it be restarted at another size or place.
+[[nodiscard]] bool consents_to_restart(const Job& job);
+
+/// Whether a running job may be changed: it is managed, its hints let it be restarted or change its
+/// size while it runs, its start is over, and it is no array task, interactive or heterogeneous
+/// job.
 [[nodiscard]] bool may_change(const Job& job);
 
-/// Seconds without progress that a change of a running job costs.
-[[nodiscard]] double change_cost(const Job& job);
+/// Seconds without progress that a change of a running job costs: while it runs, or by a restart.
+[[nodiscard]] double change_cost(const Job& job, bool live);
 
 /// A table for each job that the market decides about: running jobs that may_change() and do not
 /// (is_changing()), with GPUs of one type on nodes that are up, and waiting managed jobs that ask
@@ -76,8 +81,10 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 /// (ended_work.h); without those as long again as it ran, before its first start what need.h
 /// expects. The row that a job holds is never left out; others are if the job would pass its time
 /// limit, is slower than its QOS promises (guarantee.h), or gains too little by their size
-/// (kMinElasticity). A running job that may not change now (change_bounds.h) has its present row
-/// alone.
+/// (kMinElasticity). A size that a job can have while it runs, on more or fewer nodes of its type,
+/// is a row of its own (`live`), before that of a restart; a job that did not consent to restarts
+/// has no other rows, and cannot stop. A running job that may not change now (change_bounds.h) has
+/// its present row alone.
 [[nodiscard]] std::vector<ConfigurationTable> configuration_tables(const RoundInput& input,
                                                                    const Forecasts& forecasts,
                                                                    const PendingQueue& queue,

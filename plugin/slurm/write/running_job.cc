@@ -60,10 +60,10 @@ RequeueState requeue_state(JobId id, int runs) {
   return job->priority == 0 ? RequeueState::kHeld : RequeueState::kFree;
 }
 
-void make_eligible(JobId id) {
+void make_eligible(JobId id, Seconds requeued) {
   job_record_t* const job = find_job_record(id);
   if (job == nullptr || job->details == nullptr || !IS_JOB_PENDING(job)) return;
-  const time_t soon = time(nullptr) + kAfterRevoke;
+  const time_t soon = std::max(time(nullptr), static_cast<time_t>(requeued) + kAfterRevoke);
   if (job->details->begin_time <= soon) return;
   job->details->begin_time = soon;
   last_job_update = time(nullptr);

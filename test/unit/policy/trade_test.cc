@@ -11,6 +11,7 @@
 #include "lib/json/json.h"
 #include "lib/policy/algorithms/change_bounds.h"
 #include "lib/policy/algorithms/configuration_table.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
 
@@ -159,6 +160,82 @@ TEST(Trade, AJobThatResizesLiveGivesItsFirstNodeToOneThatNeedsIt) {
   EXPECT_EQ(plan.starts[0].shares.front().node, NodeIndex{0});
   ASSERT_EQ(plan.changes.size(), 1U);
   EXPECT_NE(plan.changes[0].action, ChangeAction::kShrink);
+}
+
+/// A job that changes while it runs, but did not consent to a restart.
+Job& running_on(Snapshot& snapshot, std::vector<NodeShare> shares, std::int64_t samples,
+                int most = 8) {
+  Job& job = running(snapshot, std::move(shares), samples, most);
+  job.hints->resize = Resize::kLive;
+  job.hints->checkpoint.signal = 0;
+  job.request.gpus = held_gpus(job);
+  return job;
+}
+
+// The best node for 6 GPUs would be the other one, or other cores of its own.
+TEST(Trade, AJobThatResizesLiveKeepsAllThatItHas) {
+  Snapshot snapshot = make_cluster({{"slow", 8}, {"slow", 6}});
+  NodeShare own = share_of(snapshot, 0, 2);
+  own.cores += 5;
+  const Job job = running_on(snapshot, {own}, 10'000'000, 6);
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  const Change& change = plan.changes[0];
+  EXPECT_EQ(change.action, ChangeAction::kGrow);
+  EXPECT_EQ(change.gpus, 6);
+  ASSERT_EQ(change.shares.front().node, NodeIndex{0});
+  EXPECT_GE(change.shares.front().cores, own.cores);
+}
+
+// The free node is twice as fast, which only a restart would reach.
+TEST(Trade, AJobThatDidNotConsentToRestartsKeepsItsType) {
+  Snapshot snapshot = make_cluster({{"slow", 2}, {"fast", 2}});
+  running_on(snapshot, {share_of(snapshot, 0, 2)}, 10'000'000, 2);
+  EXPECT_TRUE(round_of(snapshot).changes.empty());
+  snapshot.jobs[0].hints->checkpoint.signal = SIGUSR1;
+  ASSERT_EQ(round_of(snapshot).changes.size(), 1U);
+  EXPECT_EQ(round_of(snapshot).changes[0].gpu_type, "fast");
+}
+
+TEST(Trade, AJobThatDidNotConsentToRestartsDoesNotStop) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  running_on(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
+  waiting(snapshot, 8, 100).hints->sizes = GpuSizes({{8, 8}});
+  EXPECT_TRUE(round_of(snapshot, busy()).changes.empty());
+  snapshot.jobs[1].hints->checkpoint.signal = SIGUSR1;
+  ASSERT_EQ(round_of(snapshot, busy()).changes.size(), 1U);
+  EXPECT_EQ(round_of(snapshot, busy()).changes[0].action, ChangeAction::kStop);
+}
+
+TEST(Trade, AJobThatDidNotConsentToRestartsGivesBackANode) {
+  Snapshot snapshot = make_cluster({{"slow", 4}, {"slow", 4}});
+  running_on(snapshot, {share_of(snapshot, 0, 4), share_of(snapshot, 1, 4)}, 10'000'000);
+  waiting(snapshot, 4, 100, 4).hints->sizes = GpuSizes({{4, 4}});
+  const Plan plan = round_of(snapshot, busy());
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].action, ChangeAction::kShrink);
+}
+
+// A live change costs less, and is tried first; a restart may reach what it cannot.
+TEST(Trade, AJobThatMayDoBothPaysForWhatItDoes) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
+  job.hints->resize = Resize::kLive;
+  job.costs = {30, 30, 1};
+  const Plan live = round_of(snapshot);
+  ASSERT_EQ(live.changes.size(), 1U);
+  EXPECT_EQ(live.changes[0].cost, 1);
+  Snapshot other = make_cluster({{"slow", 2}, {"slow", 8}});
+  Job& moves = running(other, {share_of(other, 0, 2)}, 1'000'000);
+  moves.hints->resize = Resize::kLive;
+  moves.costs = {30, 30, 1};
+  moves.request.min_nodes = moves.request.max_nodes = 1;
+  moves.request.fixed_nodes = true;
+  const Plan restart = round_of(other);
+  ASSERT_EQ(restart.changes.size(), 1U);
+  EXPECT_EQ(restart.changes[0].action, ChangeAction::kRestart);
+  EXPECT_EQ(restart.changes[0].gpus, 8);
+  EXPECT_EQ(restart.changes[0].cost, 30);
 }
 
 TEST(Trade, AJobWithoutConsentKeepsWhatItHas) {
