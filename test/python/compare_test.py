@@ -84,6 +84,15 @@ class Outcomes(unittest.TestCase):
         found = outcome.read(path, {1: hinted(8)}, {(1, start): 4}, site.TYPE_OF_NODE)
         self.assertEqual([run.gpus for run in found[1].runs], [8, 4])
 
+    def test_a_job_that_grew_on_its_node_held_what_was_seen(self):
+        text = line(1, 0, 0, 10, "v1", "RESIZING") + line(1, 0, 10, 20, "v1")
+        path = folder_of(self) / "jobcomp.log"
+        path.write_text(text, encoding="utf-8")
+        start = outcome.read(path, {1: hinted(2)}, {}, site.TYPE_OF_NODE)[1].start
+        sizes = {1: [(start + 1, 2), (start + 11, 4)]}
+        found = outcome.read(path, {1: hinted(2)}, {}, site.TYPE_OF_NODE, sizes)
+        self.assertEqual([run.gpus for run in found[1].runs], [2, 4])
+
     def test_a_job_on_several_types_and_one_that_never_ran(self):
         text = line(1, 0, 1, 2, "p2,v1") + line(2, 0, 3, 3, "(null)", "CANCELLED")
         found = self.read(text + line(9, 0, 1, 2, "v1"), {1: hinted(8), 2: hinted(1)})

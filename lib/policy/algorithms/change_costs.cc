@@ -57,7 +57,8 @@ bool awaits_cost(const AskedResize& change, Seconds now) {
 }
 
 // Which samples were done before the change is not known. As many as it could do until then are
-// taken to be.
+// taken to be. A stopped job waits for others in the queue; one whose place is kept waits there
+// because of its restart.
 std::optional<double> cost_shown(const AskedResize& change, const Job& job, const Progress* after) {
   if (after == nullptr || !is_after(change, job, *after)) return std::nullopt;
   const Seconds stopped = change.live ? change.since : change.requeued;
@@ -65,7 +66,9 @@ std::optional<double> cost_shown(const AskedResize& change, const Job& job, cons
   const auto seconds = [](Seconds from, Seconds to) {
     return static_cast<double>(std::max<Seconds>(to - from, 0));
   };
-  const double passed = seconds(change.reported, stopped) + seconds(resumed, after->time);
+  const double restarting = change.gpus > 0 ? seconds(stopped, resumed) : 0;
+  const double passed =
+      seconds(change.reported, stopped) + restarting + seconds(resumed, after->time);
   const auto gained = static_cast<double>(after->samples - change.samples);
   const double before = std::min(gained, change.throughput * seconds(change.reported, stopped));
   const double worked = before / change.throughput + (gained - before) / after->throughput;

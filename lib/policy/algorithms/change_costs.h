@@ -30,9 +30,9 @@ void note_progress(AskedResize& change, const Progress* progress);
 [[nodiscard]] bool awaits_cost(const AskedResize& change, Seconds now);
 
 /// Seconds without progress that a change which is over cost `job`, by the last report (null: none)
-/// after it: the time between the reports before and after, without the time in the queue and the
-/// time that the samples in between took. What a restart lost since the last save is in it. nullopt
-/// until such a report comes.
+/// after it: the time between the reports before and after, without the time that the samples in
+/// between took, and after a stop without the time in the queue. What a restart lost since the last
+/// save is in it. nullopt until such a report comes.
 [[nodiscard]] std::optional<double> cost_shown(const AskedResize& change, const Job& job,
                                                const Progress* after);
 

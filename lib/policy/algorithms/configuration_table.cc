@@ -26,6 +26,9 @@ constexpr int kFineGpus = 16;
 constexpr int kFineStep = 2;
 // Standard deviations by which a job may be slower than forecast and still meet its time limit.
 constexpr double kSureStddevs = 2;
+// A waiting job starts smaller than requested only with this to spare for start and checkpoints, as
+// in mode place (type_choice_sizes.cc).
+constexpr double kSlack = 1.25;
 // A job without a time limit, of which nothing is known, is ranked as one with this limit, seconds.
 constexpr Seconds kNoLimit = 7 * 86400;
 
@@ -58,6 +61,7 @@ struct RowForecast {
   double stddev = 0;
   std::string plan{};
   std::int64_t batch = 0;
+  bool unproven = false;
 };
 
 double limit_of(const Job& job) {
@@ -124,7 +128,7 @@ RowForecast TableMaker::forecast(const Job& job, const Resources& at) const {
   }
   const Forecast plain = forecasts.throughput(job.key, spec_, at);
   if (!plain.known_profile || !plain.feasible) return {};
-  return {plain.goodput(), plain.stddev, "", 0};
+  return {plain.goodput(), plain.stddev, "", 0, unproven(plain, input_.config)};
 }
 
 Resources TableMaker::held_by(const Job& job) const {
@@ -298,8 +302,11 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
     if (!(found.goodput > 0) || found.goodput < promised_) continue;
     const double seconds = std::max(work / found.goodput, 1e-3);
     const double slow = seconds * std::exp(kSureStddevs * found.stddev);
+    const bool starts_smaller = table.entry != nullptr && gpus < own;
+    if (starts_smaller && found.unproven) continue;
     // A waiting job may always run as requested on its fastest type.
-    if (!(asked && type == own_type_) && slow + change > limit) continue;
+    const double longest = (slow + change) * (starts_smaller ? kSlack : 1);
+    if (!(asked && type == own_type_) && longest > limit) continue;
     const bool useless = std::ranges::any_of(rows, [&](const NextConfiguration& less) {
       return std::log(less.seconds / seconds) <
              least * std::log(static_cast<double>(gpus) / less.gpus);

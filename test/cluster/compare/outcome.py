@@ -63,13 +63,20 @@ def type_text(nodes, type_of_node):
     return "+".join(sorted({type_of_node[name] for name in nodes}))
 
 
-def read(path, jobs, allocated, type_of_node):
+def size_until(sizes, end):
+    """GPUs of the last size that was seen before `end`; None: none was."""
+    before = [gpus for time, gpus in sizes if time < end]
+    return before[-1] if before else None
+
+
+def read(path, jobs, allocated, type_of_node, sizes=None):
     """{job id: Outcome} from the file of jobcomp/filetxt.
 
     jobs:         {job id: workload.Job}
     allocated:    {(job id, start): GPUs held}, as Slurm said while they ran. The file does not say
                   it; an allocation nobody saw, of less than a second, held what was asked for.
     type_of_node: {node: GPU type}
+    sizes:        {job id: [(time, GPUs)]}, as seen, of jobs that changed while they ran
     """
     found = {}
     for record in records.jobcomp_lines(path):
@@ -94,7 +101,8 @@ def read(path, jobs, allocated, type_of_node):
                                 record["JobState"]))
     for outcome in found.values():
         if outcome.resizes:
-            # Slurm tells one start for all sizes of such a job, and it holds whole nodes.
+            # Slurm tells one start for all sizes of such a job.
             for run in outcome.runs:
-                run.gpus = GPUS_OF_A_NODE * len(run.nodes)
+                seen = size_until((sizes or {}).get(outcome.id, []), run.end)
+                run.gpus = seen or GPUS_OF_A_NODE * len(run.nodes)
     return found

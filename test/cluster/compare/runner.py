@@ -11,7 +11,9 @@ from . import outcome, site, workload
 
 LIMIT = 1200        # seconds after which a half is given up
 _FIELDS = {name: re.compile(rf"\b{name}=(\S+)") for name in
-           ("JobId", "JobState", "StartTime", "JOB_GRES")}
+           ("JobId", "JobName", "JobState", "StartTime", "JOB_GRES")}
+#: A job that Rubato starts to give its GPUs to a running one.
+_HELPER = "rubato-grow"
 
 
 @dataclasses.dataclass
@@ -43,13 +45,14 @@ class Follower:
         self.allocated = {}     # (job id, start) -> GPUs
         self.states = {}
         self.held = {}          # job id -> GPUs it holds now
+        self.sizes = {}         # job id -> [(time, GPUs)], an entry for each size that was seen
 
     def look(self):
         """{job id: state} of all jobs."""
         self.held = {}
         for part in re.split(r"\n\s*\n", self.c.ask("scontrol show job -d", check=False)):
             found = {name: pattern.search(part) for name, pattern in _FIELDS.items()}
-            if not found["JobId"] or not found["JobState"]:
+            if not found["JobId"] or not found["JobState"] or found["JobName"][1] == _HELPER:
                 continue
             number, state = int(found["JobId"][1]), found["JobState"][1]
             self.states[number] = state
@@ -58,6 +61,9 @@ class Follower:
                 self.allocated[number, _start_of(found["StartTime"][1])] = gpus
                 if state not in _ENDED:
                     self.held[number] = gpus
+                    sizes = self.sizes.setdefault(number, [])
+                    if not sizes or sizes[-1][1] != gpus:
+                        sizes.append((time.time(), gpus))
         return self.states
 
 
@@ -102,7 +108,7 @@ def _read(c, ids, follower):
     path = c.path("log/jobcomp.log")
 
     def all_written():
-        found = outcome.read(path, ids, follower.allocated, site.TYPE_OF_NODE)
+        found = outcome.read(path, ids, follower.allocated, site.TYPE_OF_NODE, follower.sizes)
         return found if all(i in found and found[i].state == follower.states[i].split("+")[0]
                             for i in ids) else None
     found = c.wait(all_written, 60, "slurmctld to write the record of every job")

@@ -66,22 +66,30 @@ class ChangeCostsTest : public ::testing::Test {
   Job job_;
 };
 
-// 100 s passed between the reports, 20 of them in the queue; 500 samples take 50 s.
-TEST_F(ChangeCostsTest, ARestartCostsTheTimeWithoutSamplesOutsideOfTheQueue) {
+// 100 s passed between the reports; 500 samples take 50 s.
+TEST_F(ChangeCostsTest, ARestartCostsTheTimeWithoutSamples) {
   const Job job = again(job_);
-  EXPECT_DOUBLE_EQ(cost(restarted(job_), job, report(job, kNow, 10'500, 10)), 30);
+  EXPECT_DOUBLE_EQ(cost(restarted(job_), job, report(job, kNow, 10'500, 10)), 50);
+}
+
+// 20 s of them it waited, as any other job.
+TEST_F(ChangeCostsTest, TheTimeInTheQueueIsNoCostOfAStop) {
+  const Job job = again(job_);
+  AskedResize stop = restarted(job_);
+  stop.gpus = 0;
+  EXPECT_DOUBLE_EQ(cost(stop, job, report(job, kNow, 10'500, 10)), 30);
 }
 
 // It could do 400 samples until the requeue, the other 100 took 5 s.
 TEST_F(ChangeCostsTest, SamplesCountAtTheSpeedOfTheirRun) {
   const Job job = again(job_);
-  EXPECT_DOUBLE_EQ(cost(restarted(job_), job, report(job, kNow, 10'500, 20)), 35);
+  EXPECT_DOUBLE_EQ(cost(restarted(job_), job, report(job, kNow, 10'500, 20)), 55);
 }
 
 // It went back to a checkpoint from before its last report: these samples are done twice.
 TEST_F(ChangeCostsTest, WhatARestartLosesIsInItsCost) {
   const Job job = again(job_);
-  EXPECT_DOUBLE_EQ(cost(restarted(job_), job, report(job, kNow, 9'000, 10)), 180);
+  EXPECT_DOUBLE_EQ(cost(restarted(job_), job, report(job, kNow, 9'000, 10)), 200);
   EXPECT_DOUBLE_EQ(cost(restarted(job_), job, report(job, kNow, 100'000, 10)), 0);
   AskedResize anew = restarted(job_);
   anew.samples = 10'000'000;
@@ -202,10 +210,10 @@ TEST_F(ChangeCostsTest, ARestartIsMeasuredOnceItsJobReports) {
   fold_report(report(later.jobs[0], kNow, 10'500, 10), memory);
   const auto measured = measure_changes(memory, later, Config());
   ASSERT_EQ(measured.size(), 1U);
-  EXPECT_EQ(measured[0].cost, 30);
+  EXPECT_EQ(measured[0].cost, 50);
   EXPECT_EQ(memory.asked_resizes, measured);
   ASSERT_EQ(memory.change_costs.size(), 1U);
-  EXPECT_EQ(memory.change_costs[0], (ProfileCosts{"research", "resnet50", kNow, 30, 1, 0, 0}));
+  EXPECT_EQ(memory.change_costs[0], (ProfileCosts{"research", "resnet50", kNow, 50, 1, 0, 0}));
   EXPECT_TRUE(measure_changes(memory, later, Config()).empty()) << "once";
   later.memory = memory;
   const auto back = snapshot_from_json(to_json(later));

@@ -35,14 +35,17 @@ Config busy() {
   return config;
 }
 
-// A type that is twice as fast, and jobs that scale with the power .8 of their GPUs.
-Models learnt() {
+// A type that is twice as fast, and jobs that scale with the power .8 of their GPUs, as so many
+// jobs measured.
+Models learnt(int jobs = 0) {
   const std::map<std::string, double> speeds = {{"fast", 2.0}, {"slow", 1.0}};
   std::vector<ThroughputObservation> observations;
   for (const auto& [type, speed] : speeds) {
     for (int gpus = 1; gpus <= 8; gpus *= 2)
       observations.push_back({{"lab", "net"}, type, gpus, 10 * speed * std::pow(gpus, .8), 50});
   }
+  if (jobs > 0)
+    for (ThroughputObservation& one : observations) one.jobs = one.profile_jobs = jobs;
   return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observations));
 }
 
@@ -217,6 +220,17 @@ TEST(Trade, AJobThatDidNotConsentToRestartsGivesBackANode) {
 }
 
 // A live change costs less, and is tried first; a restart may reach what it cannot.
+// If it were slower than a single job claimed, its time limit would end it.
+TEST(Trade, AJobStartsSmallerOnlyWhereMoreThanOneJobWasMeasured) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  add_running(snapshot, {share_of(snapshot, 0, 4)}, kNow + 1'000'000);
+  waiting(snapshot, 8, 100'000);
+  const Plan proven = round(snapshot, learnt(2), elastic(), kNow);
+  ASSERT_EQ(proven.starts.size(), 1U);
+  EXPECT_EQ(proven.starts[0].gpus, 4);
+  EXPECT_TRUE(round(snapshot, learnt(1), elastic(), kNow).starts.empty());
+}
+
 TEST(Trade, AJobThatMayDoBothPaysForWhatItDoes) {
   Snapshot snapshot = make_cluster({{"slow", 8}});
   Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
