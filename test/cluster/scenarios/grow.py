@@ -184,8 +184,12 @@ class Random:
         self.c.wait(lambda: self.c.job(job)["JobState"] in ("RUNNING", "PENDING"), LONG, "a job")
         return job
 
-    def running(self, name):
-        return [int(job["id"]) for job in self.c.jobs("RUNNING") if job["name"] == name]
+    def running(self, name, states="RUNNING"):
+        return [int(job["id"]) for job in self.c.jobs(states) if job["name"] == name]
+
+    def there(self, name):
+        """Jobs that run or wait. Few of them, so that GPUs are free for growth."""
+        return len(self.running(name, "PENDING,RUNNING"))
 
     def resize(self):
         jobs = self.running("grows")
@@ -197,6 +201,8 @@ class Random:
         self.c.cmd(f"rubato resize {job} --gpus {gpus} --live", check=False, timeout=90)
 
     def other(self):
+        if self.there("filler") > 1:
+            return self.cancel("filler")
         gpus = self.random.randint(1, 4)
         self.c.sbatch(f"-N1 -n{gpus} --gpus=a100:{gpus} -t 60", "sleep 900", name="filler")
 
@@ -206,8 +212,8 @@ class Random:
             self.c.ask(f"{STEP} timeout 5 srun --jobid={self.random.choice(jobs)} --overlap -N1 -n1 true",
                        check=False)
 
-    def cancel(self):
-        jobs = self.running(self.random.choice(["grows", "filler", "filler"]))
+    def cancel(self, name=""):
+        jobs = self.running(name or self.random.choice(["grows", "filler", "filler"]))
         if jobs:
             self.c.cmd(f"scancel {self.random.choice(jobs)}")
 
@@ -222,7 +228,7 @@ class Random:
 
     def change(self, kill):
         """One change, with at least two jobs that may grow."""
-        if len(self.running("grows")) < 2:
+        if self.there("grows") < 2:
             self.start()
         what = self.random.choices([self.resize, self.other, self.step, self.cancel, self.requeue],
                                    [56, 12, 8, 18, 6])[0]
@@ -242,6 +248,7 @@ def random_changes(c, seed, count):
         cycle.change(kill=number % 12 == 8)
         grown += len(c.log_lines(r"grew to", mark))
         agrees(c)
+    c.say(f"{grown} of {count} changes were growth")
     check(grown * 8 >= count, "jobs that grew", grown)
     c.cmd("scancel -u root")
     c.wait(lambda: set(used(c, name) for name in ("n1", "n2", "n3", "n4")) == {"N/A"}, LONG, "all GPUs to be free")
