@@ -139,12 +139,15 @@ class Reports(unittest.TestCase):
 
     def test_the_thread_reports_by_itself_and_the_end_is_quick(self):
         run = rubato.training(batch=10, send=self.sent.append, signal=None, interval=0.1)
+        begin = time.monotonic()
         with run:
             for _ in range(40):
                 run.step()
                 time.sleep(0.01)
+        # The first one may come early, and one comes at the end. On a busy machine this takes longer.
+        most = (time.monotonic() - begin) / 0.1 + 2
         self.assertGreaterEqual(len(self.sent), 2)
-        self.assertLessEqual(len(self.sent), 6)
+        self.assertLessEqual(len(self.sent), most)
         self.assertTrue(until(lambda: not run._thread.is_alive(), 2))
 
     def test_a_sender_that_hangs_does_not_hold_the_loop(self):
