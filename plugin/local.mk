@@ -106,6 +106,8 @@ plugin_libslurm_write_la_SOURCES = \
   plugin/slurm/write/gpu_type.h \
   plugin/slurm/write/gres_merge.cc \
   plugin/slurm/write/gres_merge.h \
+  plugin/slurm/write/job_description.cc \
+  plugin/slurm/write/job_description.h \
   plugin/slurm/write/job_env.cc \
   plugin/slurm/write/job_env.h \
   plugin/slurm/write/job_merge.cc \

@@ -28,4 +28,24 @@ int NodeShare::gpu_count() const {
   return sum;
 }
 
+int NodeShare::gpu_count(const std::string& type) const {
+  const auto at = std::ranges::find(gpus, type, &GpuCount::type);
+  return at != gpus.end() ? at->count : 0;
+}
+
+const NodeShare* share_on(const std::vector<NodeShare>& shares, NodeIndex node) {
+  const auto found = std::ranges::lower_bound(shares, node, {}, &NodeShare::node);
+  return found != shares.end() && found->node == node ? &*found : nullptr;
+}
+
+NodeShare beyond(const NodeShare& share, const NodeShare* held) {
+  NodeShare more = share;
+  if (held == nullptr) return more;
+  more.cores = std::max(share.cores - held->cores, 0);
+  more.memory = std::max<MiB>(share.memory - held->memory, 0);
+  for (GpuCount& group : more.gpus) group.count -= held->gpu_count(group.type);
+  std::erase_if(more.gpus, [](const GpuCount& group) { return group.count <= 0; });
+  return more;
+}
+
 }  // namespace rubato

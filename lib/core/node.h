@@ -65,7 +65,14 @@ struct NodeShare {
   std::vector<GpuCount> gpus;  ///< sorted by type, counts above 0
 
   [[nodiscard]] int gpu_count() const;
+  [[nodiscard]] int gpu_count(const std::string& type) const;
   bool operator==(const NodeShare&) const = default;
 };
+
+/// The share of this node; null: none. `shares` are sorted by node.
+[[nodiscard]] const NodeShare* share_on(const std::vector<NodeShare>& shares, NodeIndex node);
+
+/// What `share` has beyond `held` (null: nothing) on the same node, at least 0 of each.
+[[nodiscard]] NodeShare beyond(const NodeShare& share, const NodeShare* held);
 
 }  // namespace rubato

@@ -167,7 +167,7 @@ struct AskedResize {
   std::int64_t samples = 0;  ///< done then
   double throughput = 0;     ///< samples/s then
   bool measured = false;     ///< a report after the change showed its cost
-  double cost = 0;           ///< then: seconds in which the job held GPUs without progress
+  double cost = 0;           ///< then: seconds without progress
 
   [[nodiscard]] bool over() const {
     return step == ResizeStep::kDone || step == ResizeStep::kFailed;

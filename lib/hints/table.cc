@@ -129,17 +129,16 @@ std::vector<HintDef> rows_of_change() {
                   .type = HintType::kSignal,
                   .key = "checkpoint",
                   .argument = "SIGNAL",
-                  .default_text = "none: Rubato never interrupts the job",
+                  .default_text = "none: Rubato never restarts the job",
                   .example = "B:USR1@60",
-                  .help = "signal before a restart; allows Rubato to interrupt the job",
+                  .help = "signal before a restart; allows Rubato to restart the job",
                   .text =
                       "As for sbatch --signal: [R|B:]SIGNAL[@SECONDS], with the name or number of "
                       "a signal that can be caught, and how long before the restart it is "
                       "sent (0 to 65535 seconds, default 60). B: sends it to the batch shell "
                       "only, without B: only job steps (srun) receive it. With "
                       "resize=live it also comes before the job loses nodes. The word none forbids "
-                      "every interruption. Without this hint "
-                      "Rubato never interrupts the job."});
+                      "every restart. Without this hint Rubato never restarts the job."});
   rows.push_back(
       {.field = HintField::kResize,
        .type = HintType::kChoice,

@@ -25,6 +25,7 @@ lib_librubato_json_la_SOURCES = \
   lib/json/json_write.cc \
   lib/json/models_fit.cc \
   lib/json/models_fit.h \
+  lib/json/memory_records.h \
   lib/json/models_fit_records.h \
   lib/json/models_table.cc \
   lib/json/models_table.h \

@@ -88,16 +88,6 @@ Result<std::vector<NodeShare>> shares_of(Result<Start> start) {
   return std::move(start->shares);
 }
 
-const NodeShare* share_on(const std::vector<NodeShare>& shares, NodeIndex node) {
-  const auto at = std::ranges::find(shares, node, &NodeShare::node);
-  return at != shares.end() ? &*at : nullptr;
-}
-
-int count_of(const NodeShare& share, const std::string& type) {
-  const auto at = std::ranges::find(share.gpus, type, &GpuCount::type);
-  return at != share.gpus.end() ? at->count : 0;
-}
-
 }  // namespace
 
 bool grows_live(const Job& job, int gpus) {
@@ -158,13 +148,8 @@ std::vector<NodeShare> with_held(const Job& job, const std::vector<NodeShare>& a
 
 std::vector<NodeShare> beside_held(const Job& job, const std::vector<NodeShare>& shares) {
   std::vector<NodeShare> added;
-  for (NodeShare more : shares) {
-    if (const NodeShare* const held = share_on(job.allocation, more.node)) {
-      more.cores = std::max(more.cores - held->cores, 0);
-      more.memory = std::max<MiB>(more.memory - held->memory, 0);
-      for (GpuCount& gpus : more.gpus) gpus.count -= count_of(*held, gpus.type);
-      std::erase_if(more.gpus, [](const GpuCount& gpus) { return gpus.count <= 0; });
-    }
+  for (const NodeShare& share : shares) {
+    NodeShare more = beyond(share, share_on(job.allocation, share.node));
     if (!more.gpus.empty()) added.push_back(std::move(more));
   }
   return added;

@@ -78,18 +78,8 @@ Job obstacle(const AskedResize& restart, std::vector<NodeShare> shares, Seconds 
   return job;
 }
 
-// What `shares` have beyond those that the job holds, node by node.
-std::vector<NodeShare> beyond(std::vector<NodeShare> shares, const Job& job) {
-  for (NodeShare& share : shares) {
-    const auto own = std::ranges::find(job.allocation, share.node, &NodeShare::node);
-    if (own == job.allocation.end()) continue;
-    share.cores = std::max(share.cores - own->cores, 0);
-    share.memory = std::max<MiB>(share.memory - own->memory, 0);
-    for (GpuCount& gpus : share.gpus) {
-      const auto held = std::ranges::find(own->gpus, gpus.type, &GpuCount::type);
-      if (held != own->gpus.end()) gpus.count = std::max(gpus.count - held->count, 0);
-    }
-  }
+std::vector<NodeShare> beyond_held(std::vector<NodeShare> shares, const Job& job) {
+  for (NodeShare& share : shares) share = beyond(share, share_on(job.allocation, share.node));
   return shares;
 }
 
@@ -118,7 +108,7 @@ void hold_early(Snapshot& snapshot, const AskedResize& restart) {
   const Seconds end = end_of_place(snapshot, restart, *job);
   if (end <= snapshot.taken) return;
   std::vector<NodeShare> shares =
-      occupy(snapshot, restart.live ? restart.shares : beyond(restart.shares, *job));
+      occupy(snapshot, restart.live ? restart.shares : beyond_held(restart.shares, *job));
   if (shares.empty()) return;
   snapshot.jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken, end));
 }

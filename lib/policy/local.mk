@@ -113,8 +113,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/asked_growth.h \
   lib/policy/asked_shrink.cc \
   lib/policy/asked_shrink.h \
-  lib/policy/begun_changes.cc \
-  lib/policy/begun_changes.h \
+  lib/policy/changes_to_begin.cc \
+  lib/policy/changes_to_begin.h \
   lib/policy/round.cc \
   lib/policy/round.h \
   lib/policy/trade.cc \

@@ -20,26 +20,6 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-const NodeShare* share_on(const std::vector<NodeShare>& shares, NodeIndex node) {
-  const auto found = std::ranges::lower_bound(shares, node, {}, &NodeShare::node);
-  return found != shares.end() && found->node == node ? &*found : nullptr;
-}
-
-/// What `share` takes beside `held` of the same job.
-NodeShare beyond(const NodeShare& share, const NodeShare* held) {
-  if (held == nullptr) return share;
-  NodeShare more = share;
-  more.cores = std::max(share.cores - held->cores, 0);
-  more.memory = std::max<MiB>(share.memory - held->memory, 0);
-  for (GpuCount& group : more.gpus) {
-    for (const GpuCount& has : held->gpus) {
-      if (has.type == group.type) group.count = std::max(group.count - has.count, 0);
-    }
-  }
-  std::erase_if(more.gpus, [](const GpuCount& group) { return group.count == 0; });
-  return more;
-}
-
 /// The job drops whole nodes and keeps that of its batch script.
 bool shrinks(const Job& job, const std::vector<NodeShare>& then) {
   const std::vector<NodeShare>& held = job.allocation;

@@ -13,7 +13,7 @@
 #include "lib/policy/asked_growth.h"
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/asked_shrink.h"
-#include "lib/policy/begun_changes.h"
+#include "lib/policy/changes_to_begin.h"
 #include "plugin/actuate/grow.h"
 #include "plugin/slurm/read/node_slots.h"
 #include "plugin/slurm/write/live_shrink.h"
@@ -140,7 +140,7 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
   }
   for (const Asked& asked : std::exchange(asked_, {}))
     begin(asked, snapshot, models, config, memory);
-  for (AskedResize& change : begun_changes(snapshot, plan))
+  for (AskedResize& change : changes_to_begin(snapshot, plan))
     begin(std::move(change), snapshot, memory);
   bool placed = false;  // the next round sees this place; two restarts must not get the same
   for (AskedResize& resize : memory.asked_resizes) {

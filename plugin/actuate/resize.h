@@ -31,7 +31,7 @@ class Resizer {
   /// Whether act() has something to do now.
   [[nodiscard]] bool due(const Memory& memory, Seconds now) const;
   /// After a round, with its plan: begins what was asked for and the changes of the plan
-  /// (begun_changes.h), and goes on with what is under way, in plan.memory. Takes the locks for
+  /// (changes_to_begin.h), and goes on with what is under way, in plan.memory. Takes the locks for
   /// single jobs.
   void act(const Snapshot& snapshot, const Models& models, const Config& config, Plan& plan);
   /// In a mode that resizes nothing: a job that was requeued starts like any other.

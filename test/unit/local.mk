@@ -107,7 +107,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/reserve_rules_test.cc \
   test/unit/policy/asked_resize_test.cc \
   test/unit/policy/asked_growth_test.cc \
-  test/unit/policy/begun_changes_test.cc \
+  test/unit/policy/changes_to_begin_test.cc \
   test/unit/policy/asked_shrink_test.cc \
   test/unit/policy/restarts_test.cc \
   test/unit/policy/scheduling_pass_test.cc \

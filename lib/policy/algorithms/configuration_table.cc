@@ -17,6 +17,7 @@
 #include "lib/policy/algorithms/guarantee.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/restarts.h"
+#include "lib/policy/algorithms/size.h"
 
 namespace rubato {
 namespace {
@@ -26,9 +27,6 @@ constexpr int kFineGpus = 16;
 constexpr int kFineStep = 2;
 // Standard deviations by which a job may be slower than forecast and still meet its time limit.
 constexpr double kSureStddevs = 2;
-// A waiting job starts smaller than requested only with this to spare for start and checkpoints, as
-// in mode place (type_choice_sizes.cc).
-constexpr double kSlack = 1.25;
 // A job without a time limit, of which nothing is known, is ranked as one with this limit, seconds.
 constexpr Seconds kNoLimit = 7 * 86400;
 
@@ -305,7 +303,7 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
     const bool starts_smaller = table.entry != nullptr && gpus < own;
     if (starts_smaller && found.unproven) continue;
     // A waiting job may always run as requested on its fastest type.
-    const double longest = (slow + change) * (starts_smaller ? kSlack : 1);
+    const double longest = (slow + change) * (starts_smaller ? kSmallerSlack : 1);
     if (!(asked && type == own_type_) && longest > limit) continue;
     const bool useless = std::ranges::any_of(rows, [&](const NextConfiguration& less) {
       return std::log(less.seconds / seconds) <

@@ -14,6 +14,10 @@ namespace rubato {
 /// requested until it asks for something else.
 inline constexpr const char* kRefusedSize = "another size:";
 
+/// A smaller size than requested must end within the time limit with this to spare, for start and
+/// checkpoints.
+inline constexpr double kSmallerSlack = 1.25;
+
 /// The job at another size than it asks for, where it is planned at one; nullopt: as requested.
 [[nodiscard]] std::optional<Job> sized(const Job& job, const Config& config);
 

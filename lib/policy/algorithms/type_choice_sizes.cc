@@ -18,9 +18,7 @@ namespace {
 
 // GPUs come free one after the other: until some do it takes this share of the time until all do.
 constexpr double kWaitShare = 0.25;
-// A smaller size must fit into the time limit even if the rate is two spreads below its forecast,
-// with this to spare for start and checkpoints.
-constexpr double kSlack = 1.25;
+// A smaller size must fit into the time limit even if the rate is two spreads below its forecast.
 constexpr double kSureStddevs = 2;
 // And only where the speed of the GPU type for its job type is known as well as that: guesses from
 // other types are at times off by more than any number of their spreads.
@@ -129,7 +127,7 @@ SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forec
   const double surely = f.goodput() * std::exp(-kSureStddevs * f.stddev);
   const double longest = candidate.start_seconds + *candidate.left / surely;
   const auto limit = static_cast<double>(candidate.entry->job->time_limit);
-  return longest * kSlack > limit ? SizeObstacle::kTimeLimit : SizeObstacle::kNone;
+  return longest * kSmallerSlack > limit ? SizeObstacle::kTimeLimit : SizeObstacle::kNone;
 }
 
 void TypeChooser::add_variant(MatchCandidate& candidate, const Forecast& f,

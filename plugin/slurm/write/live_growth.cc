@@ -3,15 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "lib/base/log.h"
 #include "plugin/slurm/read/gres_arrays.h"
 #include "plugin/slurm/release/differences.h"
 #include "plugin/slurm/release/lists.h"
 #include "plugin/slurm/stock/controller.h"
+#include "plugin/slurm/write/job_description.h"
 #include "plugin/slurm/write/job_rewrite.h"
 #include "plugin/slurm/write/resize_facts.h"
+#include "plugin/slurm/write/set_text.h"
 
 namespace rubato {
 
@@ -21,17 +21,6 @@ constexpr const char* kHelperName = "rubato-grow";
 // Until Rubato starts it, in the same hold of the locks: slurmctld must not start it at its submit.
 constexpr time_t kNotByItself = 60 * 60;
 constexpr std::uint32_t kLeastMinutes = 1;
-
-struct FreeRequest {
-  void operator()(job_desc_msg_t* request) const { slurm_free_job_desc_msg(request); }
-};
-using JobRequest = std::unique_ptr<job_desc_msg_t, FreeRequest>;
-
-JobRequest new_request() {
-  JobRequest request(static_cast<job_desc_msg_t*>(xmalloc(sizeof(job_desc_msg_t))));
-  slurm_init_job_desc_msg(request.get());
-  return request;
-}
 
 job_record_t* record_of(const JobKey& key) {
   job_record_t* const job = find_job_record(key.id);
@@ -84,12 +73,6 @@ void set_resources(const AddedShare& share, const std::string& gpu_type, job_des
   release::spell_gres(request.tres_per_node);
 }
 
-std::string taken(char* text) {
-  std::string out = text != nullptr ? text : "";
-  xfree(text);
-  return out;
-}
-
 }  // namespace
 
 Result<void> can_grow(const JobKey& key, const std::string& gpu_type) {
@@ -107,7 +90,7 @@ Result<Helper> submit_helper(const JobKey& grown, const AddedShare& share,
                              const std::string& gpu_type) {
   const job_record_t* const job = record_of(grown);
   if (job == nullptr) return fail("it has ended");
-  const JobRequest request = new_request();
+  const JobDescription request = new_job_description();
   request->name = xstrdup(kHelperName);
   request->work_dir = xstrdup("/");
   request->begin_time = time(nullptr) + kNotByItself;
@@ -118,7 +101,7 @@ Result<Helper> submit_helper(const JobKey& grown, const AddedShare& share,
   char* text = nullptr;
   const int code = job_allocate(request.get(), 0, 0, nullptr, 1, job->user_id, false, &helper,
                                 &text, SLURM_PROTOCOL_VERSION);
-  const std::string words = taken(text);
+  const std::string words = take_text(text);
   if (code != SLURM_SUCCESS && (helper == nullptr || !IS_JOB_PENDING(helper)))
     return fail(words.empty() ? slurm_strerror(code) : words);
   if (helper == nullptr || helper->details == nullptr) return fail("Slurm made no job");
@@ -140,13 +123,10 @@ Result<void> merge_helper(const JobKey& grown, const JobKey& helper) {
   if (IS_JOB_CONFIGURING(from)) return fail("the nodes are not ready yet");
   end_wait_without_slurmdbd(*to);
   from->details->expanding_jobid = to->job_id;
-  const JobRequest update = new_request();
+  const JobDescription update = new_job_description();
   update->job_id = from->job_id;
   update->min_nodes = 0;  // gives all of its nodes to the job that it expands
-  slurm_msg_t message;
-  slurm_msg_t_init(&message);
-  message.data = update.get();
-  const int code = update_job(&message, slurm_conf.slurm_user_id, false);
+  const int code = update_as_slurm_user(*update);
   end_wait_without_slurmdbd(*to);
   end_wait_without_slurmdbd(*from);
   if (from->node_cnt == 0 && IS_JOB_FINISHED(from)) return {};

@@ -4,46 +4,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "lib/base/log.h"
 #include "plugin/slurm/stock/controller.h"
+#include "plugin/slurm/write/job_description.h"
 #include "plugin/slurm/write/resize_facts.h"
+#include "plugin/slurm/write/set_text.h"
 
 namespace rubato {
 
 namespace {
 
-std::string taken(char* text) {
-  std::string out = text != nullptr ? text : "";
-  xfree(text);
-  return out;
-}
-
 std::string hosts_of(const std::vector<int>& nodes, const job_record_t& job) {
   bitstr_t* bits = bit_alloc(bit_size(job.node_bitmap));
   for (const int node : nodes) bit_set(bits, node);
-  std::string hosts = taken(bitmap2node_name(bits));
+  std::string hosts = take_text(bitmap2node_name(bits));
   FREE_NULL_BITMAP(bits);
   return hosts;
 }
 
-struct FreeUpdate {
-  void operator()(job_desc_msg_t* update) const { slurm_free_job_desc_msg(update); }
-};
-
-// As slurmctld's own user: the change is Rubato's, not the owner's.
 int update_nodes(const job_record_t& job, const std::string& hosts) {
-  const std::unique_ptr<job_desc_msg_t, FreeUpdate> update(
-      static_cast<job_desc_msg_t*>(xmalloc(sizeof(job_desc_msg_t))));
-  slurm_init_job_desc_msg(update.get());
+  const JobDescription update = new_job_description();
   update->job_id = job.job_id;
   update->req_nodes = xstrdup(hosts.c_str());
-  slurm_msg_t message;
-  slurm_msg_t_init(&message);
-  message.data = update.get();
-  return update_job(&message, slurm_conf.slurm_user_id, false);
+  return update_as_slurm_user(*update);
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ enum class RequeueState {
 /// Of the job `id` that was requeued after `runs` earlier restarts.
 [[nodiscard]] RequeueState requeue_state(JobId id, int runs);
 
-/// Makes it eligible now, at the earliest two seconds after its requeue at `requeued`: slurmd refuses
-/// a credential that is not made in a later second than the request that ended the last run
+/// Makes it eligible now, at the earliest two seconds after its requeue at `requeued`: slurmd
+/// refuses a credential that is not made in a later second than the request that ended the last run
 /// (slurm_cred.c).
 void make_eligible(JobId id, Seconds requeued);
 

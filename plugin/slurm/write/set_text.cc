@@ -10,4 +10,10 @@ void set_text(char*& to, const std::string& text) {
   if (!text.empty()) to = xstrdup(text.c_str());
 }
 
+std::string take_text(char* text) {
+  std::string out = text != nullptr ? text : "";
+  xfree(text);
+  return out;
+}
+
 }  // namespace rubato

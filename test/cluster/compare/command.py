@@ -14,7 +14,7 @@ from .progress import Progress
 DESCRIPTION = """\
 Runs the same workload under stock Slurm and then under Rubato, each on a fresh private cluster of
 8 nodes with 3 GPU types, and prints how long jobs took under both. About 5 minutes a seed, in mode
-elastic about 25: there stock Slurm runs with three settings, and mode place beside it. The jobs
+elastic about 30: there stock Slurm runs with three settings, and mode place beside it. The jobs
 emulate training at published speeds; slurmctld and its records are real."""
 EPILOG = """\
 The workload is drawn from the seed before anything runs, and written to a file. ratio = stock /

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/policy/begun_changes.h"
+#include "lib/policy/changes_to_begin.h"
 
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@ using test::make_cluster;
 using test::share_of;
 
 /// Three nodes with 8 GPUs; job i of `running` holds node i.
-class BegunChanges : public ::testing::Test {
+class ChangesToBegin : public ::testing::Test {
  protected:
-  BegunChanges() {
+  ChangesToBegin() {
     waits_ = add_pending(snapshot_, 8).key;
     for (int i = 0; i < 3; ++i)
       running_.push_back(
@@ -47,10 +47,10 @@ class BegunChanges : public ::testing::Test {
     one.after = std::move(after);
     plan_.starts.push_back(std::move(one));
   }
-  std::vector<JobKey> begun() {
-    std::vector<JobKey> jobs;
-    for (const AskedResize& one : begun_changes(snapshot_, plan_)) jobs.push_back(one.job);
-    return jobs;
+  std::vector<JobKey> jobs() {
+    std::vector<JobKey> found;
+    for (const AskedResize& one : changes_to_begin(snapshot_, plan_)) found.push_back(one.job);
+    return found;
   }
 
   Snapshot snapshot_ = make_cluster({{"a100", 8}, {"a100", 8}, {"a100", 8}});
@@ -59,12 +59,12 @@ class BegunChanges : public ::testing::Test {
   Plan plan_;
 };
 
-TEST_F(BegunChanges, AStopNeedsAJobThatTakesTheNodes) {
+TEST_F(ChangesToBegin, AStopNeedsAJobThatTakesTheNodes) {
   change(0, ChangeAction::kStop);
-  EXPECT_TRUE(begun().empty());
+  EXPECT_TRUE(jobs().empty());
   start(0, {running_[0]});
-  EXPECT_EQ(begun(), (std::vector<JobKey>{waits_, running_[0]}));
-  const auto all = begun_changes(snapshot_, plan_);
+  EXPECT_EQ(jobs(), (std::vector<JobKey>{waits_, running_[0]}));
+  const auto all = changes_to_begin(snapshot_, plan_);
   EXPECT_TRUE(all[0].starts);
   EXPECT_EQ(all[0].step, ResizeStep::kRequeued);
   EXPECT_EQ(all[0].gpus, 8);
@@ -73,45 +73,45 @@ TEST_F(BegunChanges, AStopNeedsAJobThatTakesTheNodes) {
   EXPECT_EQ(all[1].from, 8);
 }
 
-TEST_F(BegunChanges, TwoJobsExchangeTheirNodes) {
+TEST_F(ChangesToBegin, TwoJobsExchangeTheirNodes) {
   change(0, ChangeAction::kRestart, {share_of(snapshot_, 1, 8)}, {running_[1]});
   change(1, ChangeAction::kRestart, {share_of(snapshot_, 0, 8)}, {running_[0]});
-  EXPECT_EQ(begun(), (std::vector<JobKey>{running_[0], running_[1]}));
+  EXPECT_EQ(jobs(), (std::vector<JobKey>{running_[0], running_[1]}));
 }
 
 // Job 2 changes already for another reason: its nodes are not those that the plan means.
-TEST_F(BegunChanges, AChainThatMissesALinkDoesNotBegin) {
+TEST_F(ChangesToBegin, AChainThatMissesALinkDoesNotBegin) {
   change(0, ChangeAction::kRestart, {share_of(snapshot_, 1, 8)}, {running_[1]});
   change(1, ChangeAction::kRestart, {share_of(snapshot_, 2, 8)}, {running_[2]});
   start(0, {running_[0]});
-  EXPECT_TRUE(begun().empty());
+  EXPECT_TRUE(jobs().empty());
   change(2, ChangeAction::kStop);
-  EXPECT_EQ(begun(), (std::vector<JobKey>{waits_, running_[0], running_[1], running_[2]}));
+  EXPECT_EQ(jobs(), (std::vector<JobKey>{waits_, running_[0], running_[1], running_[2]}));
   AskedResize under_way;
   under_way.job = running_[2];
   plan_.memory.asked_resizes = {under_way};
-  EXPECT_TRUE(begun().empty());
+  EXPECT_TRUE(jobs().empty());
 }
 
-TEST_F(BegunChanges, LeavesOutNoticesAndJobsThatEnded) {
+TEST_F(ChangesToBegin, LeavesOutNoticesAndJobsThatEnded) {
   change(0, ChangeAction::kNotify, {share_of(snapshot_, 0, 8)});
   change(1, ChangeAction::kRestart, {share_of(snapshot_, 1, 4)});
   std::erase_if(snapshot_.jobs, [&](const Job& job) { return job.key == running_[1]; });
-  EXPECT_TRUE(begun().empty());
+  EXPECT_TRUE(jobs().empty());
 }
 
-TEST_F(BegunChanges, AGrowthHasWhatComesBesideItsOwn) {
+TEST_F(ChangesToBegin, AGrowthHasWhatComesBesideItsOwn) {
   change(0, ChangeAction::kGrow, {share_of(snapshot_, 0, 8), share_of(snapshot_, 1, 8)},
          {running_[1]});
   change(1, ChangeAction::kStop);
-  const auto all = begun_changes(snapshot_, plan_);
+  const auto all = changes_to_begin(snapshot_, plan_);
   ASSERT_EQ(all.size(), 2);
   EXPECT_TRUE(all[0].live);
   EXPECT_EQ(all[0].gpus, 16);
   EXPECT_EQ(all[0].shares, std::vector<NodeShare>{share_of(snapshot_, 1, 8)});
 }
 
-TEST_F(BegunChanges, FollowsWhenTheLeadTimesBeforeItAreOver) {
+TEST_F(ChangesToBegin, FollowsWhenTheLeadTimesBeforeItAreOver) {
   AskedResize first;
   first.job = running_[0];
   first.due = kNow + 10;
@@ -126,7 +126,7 @@ TEST_F(BegunChanges, FollowsWhenTheLeadTimesBeforeItAreOver) {
   EXPECT_TRUE(may_follow(second, memory, kNow));
 }
 
-TEST_F(BegunChanges, APlaceCountsWhatTheOthersGiveUp) {
+TEST_F(ChangesToBegin, APlaceCountsWhatTheOthersGiveUp) {
   AskedResize moves;
   moves.job = running_[0];
   moves.shares = {share_of(snapshot_, 1, 8)};
@@ -144,7 +144,7 @@ TEST_F(BegunChanges, APlaceCountsWhatTheOthersGiveUp) {
 }
 
 // A job that runs on keeps what it has: only what is free, or freed by others, counts.
-TEST_F(BegunChanges, AGrowthWaitsForFreeGpus) {
+TEST_F(ChangesToBegin, AGrowthWaitsForFreeGpus) {
   AskedResize grows;
   grows.job = running_[0];
   grows.live = true;
@@ -160,10 +160,10 @@ TEST_F(BegunChanges, AGrowthWaitsForFreeGpus) {
 
 // Between the round that freed its place and its start, the waiting job is first in the queue and
 // has this size only; the place is taken for others.
-TEST_F(BegunChanges, APromisedJobIsPinnedToItsPlace) {
+TEST_F(ChangesToBegin, APromisedJobIsPinnedToItsPlace) {
   change(0, ChangeAction::kStop);
   start(0, {running_[0]});
-  auto all = begun_changes(snapshot_, plan_);
+  auto all = changes_to_begin(snapshot_, plan_);
   all[0].due = kNow + 100;
   snapshot_.memory.asked_resizes = all;
   const auto next = with_restarts(snapshot_);

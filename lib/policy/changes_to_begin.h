@@ -17,7 +17,7 @@ namespace rubato {
 ///   those, or not at all.
 /// - A job is stopped only for a change or a start that takes its nodes.
 /// - A job for which something is under way, and one that ended since, is left out.
-[[nodiscard]] std::vector<AskedResize> begun_changes(const Snapshot& snapshot, const Plan& plan);
+[[nodiscard]] std::vector<AskedResize> changes_to_begin(const Snapshot& snapshot, const Plan& plan);
 
 /// The nodes of `change` need not be waited for: each job of its `after` has changed, or waits
 /// itself only for others to change (its lead time is over).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/policy/begun_changes.h"
+#include "lib/policy/changes_to_begin.h"
 
 #include <algorithm>
 #include <set>
@@ -110,16 +110,6 @@ AskedResize record_of(const Start& start, const Job& job, Seconds now) {
   return place;
 }
 
-const NodeShare* share_on(const std::vector<NodeShare>& shares, NodeIndex node) {
-  const auto at = std::ranges::find(shares, node, &NodeShare::node);
-  return at != shares.end() ? &*at : nullptr;
-}
-
-int count_of(const NodeShare& share, const std::string& type) {
-  const auto at = std::ranges::find(share.gpus, type, &GpuCount::type);
-  return at != share.gpus.end() ? at->count : 0;
-}
-
 // What of `share` is not free on its node.
 NodeShare missing(NodeShare share, const Node& node) {
   share.cores -= node.cores_free;
@@ -152,22 +142,22 @@ void take_off(NodeShare& rest, const Job& job) {
   if (held == nullptr) return;
   rest.cores -= held->cores;
   rest.memory -= held->memory;
-  for (GpuCount& gpus : rest.gpus) gpus.count -= count_of(*held, gpus.type);
+  for (GpuCount& gpus : rest.gpus) gpus.count -= held->gpu_count(gpus.type);
 }
 
 }  // namespace
 
-std::vector<AskedResize> begun_changes(const Snapshot& snapshot, const Plan& plan) {
+std::vector<AskedResize> changes_to_begin(const Snapshot& snapshot, const Plan& plan) {
   const Together together(snapshot, plan);
-  std::vector<AskedResize> begun;
+  std::vector<AskedResize> records;
   for (const Change* change : together.changes())
-    begun.push_back(
+    records.push_back(
         record_of(*change, *job_in(snapshot, change->job, JobState::kRunning), snapshot.taken));
   for (const Start* start : together.starts())
-    begun.push_back(
+    records.push_back(
         record_of(*start, *job_in(snapshot, start->job, JobState::kPending), snapshot.taken));
-  std::ranges::sort(begun, {}, &AskedResize::job);
-  return begun;
+  std::ranges::sort(records, {}, &AskedResize::job);
+  return records;
 }
 
 bool may_follow(const AskedResize& change, const Memory& memory, Seconds now) {
