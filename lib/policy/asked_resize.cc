@@ -267,6 +267,15 @@ void follow_requeued(AskedResize& restart, const Job* job, Seconds now) {
         now);
 }
 
+// A waiting job whose place does not become free may start elsewhere.
+void follow_place(AskedResize& place, const Memory& memory, Seconds now) {
+  const bool lost = std::ranges::any_of(memory.asked_resizes, [&](const AskedResize& one) {
+    return one.step == ResizeStep::kFailed &&
+           std::ranges::binary_search(place.after, one.job.id, {}, &JobKey::id);
+  });
+  if (place.starts && lost) close(place, ResizeStep::kFailed, "its place did not become free", now);
+}
+
 }  // namespace
 
 std::string why_never_restarted(const Job& job) {
@@ -370,6 +379,7 @@ std::vector<AskedResize> follow_resizes(Memory& memory, const Snapshot& snapshot
     const Job* const job = job_of(restart, snapshot);
     if (restart.step == ResizeStep::kSaving) follow_saving(restart, job, now);
     if (restart.step == ResizeStep::kRequeued) follow_requeued(restart, job, now);
+    if (!restart.over()) follow_place(restart, memory, now);
     if (restart.over()) closed.push_back(restart);
   }
   std::erase_if(memory.asked_resizes, [&](const AskedResize& restart) {

@@ -178,5 +178,22 @@ TEST_F(ChangesToBegin, APromisedJobIsPinnedToItsPlace) {
   EXPECT_EQ(closed[0].words, "the job is not there any more");
 }
 
+// Its GPUs stay with the job that refused to change; others may be free.
+TEST_F(ChangesToBegin, APlaceThatDoesNotBecomeFreeIsNotKept) {
+  change(0, ChangeAction::kStop);
+  start(0, {running_[0]});
+  snapshot_.memory.asked_resizes = changes_to_begin(snapshot_, plan_);
+  for (AskedResize& one : snapshot_.memory.asked_resizes) one.due = kNow + 100;
+  Memory memory = snapshot_.memory;
+  EXPECT_TRUE(follow_resizes(memory, snapshot_).empty());
+  for (AskedResize& one : memory.asked_resizes)
+    if (one.job == running_[0]) one.step = ResizeStep::kFailed;
+  const auto closed = follow_resizes(memory, snapshot_);
+  ASSERT_EQ(closed.size(), 1);
+  EXPECT_EQ(closed[0].job, waits_);
+  snapshot_.memory = memory;
+  EXPECT_FALSE(with_restarts(snapshot_));
+}
+
 }  // namespace
 }  // namespace rubato
