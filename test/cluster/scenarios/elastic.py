@@ -206,13 +206,16 @@ def a_running_job_gives_back_a_node_and_runs_on(c):
 def two_running_jobs_exchange_their_nodes(c):
     """A job that gains much from h100 and one that gains little, on the wrong types, change places
 
-    Both get their signal at once, and each starts where the other was.
+    The first one consents to a restart only when both run: else the other one would have waited for its
+    GPUs. Both get their signal at once, and each starts where the other was.
     """
     little = measured(c, {("v100", 4): 30, ("h100", 4): 33})
     much = measured(c, {("v100", 4): 30, ("h100", 4): 120})
-    first = c.sbatch(f"--gpus=4 -n4 -t 600 {hints(little, '4')}", TRAINS)
+    first = c.sbatch(f"--gpus=4 -n4 -t 600 {hints(little, '4', consent=None)}", TRAINS)
     c.expect(lambda: c.gpus(first), {"n2": {"h100": 4}}, "GPUs of the first job", LONG)
     second = c.sbatch(f"--gpus=4 -n4 -t 600 {hints(much, '4')}", TRAINS)
+    c.expect(lambda: c.gpus(second), {"n1": {"v100": 4}}, "GPUs of the second job", LONG)
+    c.cmd(f"scontrol update JobId={first} {hints(little, '4').replace('--comment=', 'Comment=')}")
     try:
         c.expect(lambda: (c.gpus(first), c.gpus(second)), ({"n1": {"v100": 4}}, {"n2": {"h100": 4}}),
                  "GPUs of both jobs", 2 * LONG)
