@@ -134,6 +134,7 @@ def elastic_run():
     best = metrics.best_of(settings).outcomes
     entry = metrics.run(1, best, elastic, 4)
     metrics.beside(entry, settings, RUBATO, 4)
+    entry["simulated_avg_jct_s"] = {"stock": 24.0, "place": 15.0, "elastic": 12.0}
     return entry, [best, RUBATO, elastic]
 
 
@@ -151,6 +152,8 @@ class Figures(unittest.TestCase):
         text = metrics.table(entry, *elastic_run()[1])
         self.assertRegex(text, r"stock +place +elastic +ratio\n")
         self.assertRegex(text, r"mean time from submit to end +20.0 s +13.3 s +12.7 s +1.58\n")
+        self.assertRegex(text, r"  GPU jobs +25.0 s +15.0 s +14.0 s +1.79\n")
+        self.assertRegex(text, r"  GPU jobs, simulated +24.0 s +15.0 s +12.0 s +2.00\n")
         self.assertRegex(text, r"restarts +0 +0 +1\n")
         self.assertRegex(text, r"changes of size while they ran +0 +0 +1$")
 

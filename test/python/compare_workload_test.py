@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """test/cluster/compare: the workload, its file, the two slurm.conf."""
+import csv
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ sys.dont_write_bytecode = True
 SOURCE = pathlib.Path(os.environ["RUBATO_SOURCE_DIR"])
 sys.path.insert(0, str(SOURCE / "test"))
 from cluster import slurmconf  # noqa: E402
-from cluster.compare import site, workload, workload_file  # noqa: E402
+from cluster.compare import simulation, site, workload, workload_file  # noqa: E402
 
 TYPES = list(workload.NODES)
 
@@ -223,14 +224,60 @@ class Site(unittest.TestCase):
                              bool(way))
 
     def test_mode_elastic_names_its_restart_cost(self):
-        self.assertIn("RestartCost=4\n", site.rubato_conf(self.speeds, "elastic"))
-        self.assertNotIn("RestartCost", site.rubato_conf(self.speeds))
+        self.assertIn("RestartCost=4\nResizeCost=1\n", site.rubato_conf(self.speeds, "elastic"))
+        self.assertNotIn("Cost", site.rubato_conf(self.speeds))
 
     def test_an_unhinted_job_on_several_types_runs_as_on_the_slowest(self):
         job = workload.Job("j", "unhinted_gpu", 0, 1, 8, seconds={"v100": 1, "p100": 2, "k80": 3})
         text = site.script(job, 1)
         self.assertLess(text.index("*k*) exec sleep 3"), text.index("*p*) exec sleep 2"))
         self.assertLess(text.index("*p*) exec sleep 2"), text.index("*v*) exec sleep 1"))
+
+
+
+class Simulations(unittest.TestCase):
+    """The files for `rubato simulate` hold the same jobs."""
+
+    def setUp(self):
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        self.folder = pathlib.Path(made.name)
+        self.load = workload.generate(4, 36, elastic=True)
+        self.options = simulation.write(self.load, self.folder)
+
+    def rows(self, name):
+        with open(self.folder / name, encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_each_gpu_job_runs_as_long_as_live(self):
+        speeds = {(row["model"], row["gpu_type"], int(row["gpus"])): float(row["rate"])
+                  for row in self.rows("speeds.csv")}
+        rows = self.rows("jobs.csv")
+        jobs = [job for job in self.load.jobs if job.gpus]
+        self.assertEqual([row["job"] for row in rows], [job.name for job in jobs])
+        for row, job in zip(rows, jobs):
+            for gpu_type in TYPES:
+                seconds = float(row["work"]) / speeds[row["model"], gpu_type, job.gpus]
+                self.assertAlmostEqual(seconds / job.true_seconds(gpu_type), 1, 6)
+
+    def test_a_job_may_change_as_its_hints_say(self):
+        ways = {"restart": ("", "1"), "live": ("0", "0"), "both": ("0", "1"), "": ("", "0")}
+        for row, job in zip(self.rows("jobs.csv"), (job for job in self.load.jobs if job.gpus)):
+            self.assertEqual((row["resize_s"], row["restarts"]), ways[job.resize], job.name)
+            self.assertEqual(row["hints"], str(int(job.kind == "hinted")))
+            self.assertEqual(row["predictable"], str(int(job.tells_samples)))
+            sizes = {int(size) for size in row["sizes"].split("/") if size}
+            self.assertEqual(sizes, {*job.sizes, job.gpus} if job.sizes else set())
+
+    def test_the_simulator_plays_them(self):
+        program = os.path.join(os.environ["RUBATO_BUILD_DIR"], "bin", "rubato")
+        means = simulation.mean_times(self.load, self.folder, program)
+        self.assertEqual(list(means), ["stock", "place", "elastic"])
+        least = sum(min(job.true_seconds(t) for t in TYPES) for job in self.load.jobs if job.gpus)
+        for mean in means.values():
+            self.assertGreater(mean, .25 * least / len(self.rows("jobs.csv")))
+        again = simulation.mean_times(self.load, self.folder / "again", program)
+        self.assertEqual(again, means)
 
 
 if __name__ == "__main__":

@@ -49,5 +49,10 @@ TEST(ConfigLines, SayWhereAJobOfUnknownSpeedStarts) {
   EXPECT_EQ(end_with(nullptr), end_with(&empty));
 }
 
+TEST(ConfigLines, MessageIntervalIsThatOfReports) {
+  EXPECT_EQ(report_interval(config_of("MessageInterval=5\n")), 5);
+  EXPECT_EQ(report_interval(config_of("MessageInterval=0\n")), 60);
+}
+
 }  // namespace
 }  // namespace rubato::sim

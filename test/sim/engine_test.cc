@@ -135,6 +135,20 @@ TEST(Engine, ACostOfResizingIsNotThatOfARestart) {
   suite.jobs[0].resize_s = 4;
   Shrinks resizes;
   EXPECT_DOUBLE_EQ(run_engine(suite, resizes, {})->jobs[0].finish, 50 + 4 + 100);
+  class ShrinksByRestart final : public Policy {
+   public:
+    std::vector<Grant> decide(const PolicyState& state) override {
+      std::vector<Grant> grants = shrinks_.decide(state);
+      for (Grant& grant : grants) grant.restarts = state.now >= 50;
+      return grants;
+    }
+    [[nodiscard]] double period() const override { return 50; }
+
+   private:
+    Shrinks shrinks_;
+  };
+  ShrinksByRestart chooses;
+  EXPECT_DOUBLE_EQ(run_engine(suite, chooses, {})->jobs[0].finish, 50 + 30 + 100);
 }
 
 TEST(Engine, NoJobSpansTwoInterconnects) {

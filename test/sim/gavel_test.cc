@@ -162,6 +162,30 @@ TEST(NativeFormat, TheOrderOfRowsDoesNotMatter) {
       "w:1:5: no column 'arival_s' is known; did you mean arrival_s?");
 }
 
+TEST(NativeFormat, SizesAndChangesAreRead) {
+  const auto read = [&](const std::string& rows) {
+    return parse_native_jobs(
+        CsvTable::parse("job,arrival_s,gpus,run_s,sizes,resize_s,restarts,max_gpus\n" + rows, "w")
+            .value());
+  };
+  const auto jobs = read("a,0,4,9,8/1/4/1,0,0,\nb,1,2,9,,,,\nc,2,2,9,1/2,3.5,1,4\n");
+  ASSERT_TRUE(jobs) << jobs.error().text;
+  const SimJob& a = jobs->at(0);
+  EXPECT_EQ(a.sizes, (std::vector{1, 4, 8}));
+  EXPECT_EQ((std::pair{a.min_gpus, a.max_gpus}), (std::pair{1, 8}));
+  EXPECT_EQ(a.resize_s, 0);
+  EXPECT_FALSE(a.restarts);
+  const SimJob& b = jobs->at(1);
+  EXPECT_TRUE(b.sizes.empty() && b.rigid() && b.restarts);
+  EXPECT_LT(b.resize_s, 0) << "it changes by a restart only";
+  EXPECT_EQ(jobs->at(2).max_gpus, 4) << "a range counts";
+  EXPECT_EQ(jobs->at(2).resize_s, 3.5);
+  EXPECT_EQ(read("a,0,4,9,1/two,,,\n").error().text,
+            "w:2:9: sizes '1/two': 'two': expected whole numbers from 1 to 65536 with / between "
+            "them");
+  EXPECT_EQ(read("a,0,4,9,,,2,\n").error().text, "w:2:11: restarts '2': expected 0 or 1");
+}
+
 const std::string kSacctHead = "JobID|Submit|Start|End|AllocTRES|Timelimit|JobName\n";
 
 TEST(SacctFormat, KeepsWhatRanOnGpus) {

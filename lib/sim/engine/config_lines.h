@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Matches the `GpuType=` lines of a rubato.conf with a simulated cluster.
+// What a rubato.conf says of a simulated cluster.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,12 @@ namespace rubato::sim {
     if (!here) names.push_back(line.name);
   }
   return names;
+}
+
+/// Seconds between two reports of a simulated job: MessageInterval, or its default where that is 0.
+[[nodiscard]] inline double report_interval(const Config& config) {
+  const Seconds interval = config.message_interval;
+  return static_cast<double>(interval > 0 ? interval : Config{}.message_interval);
 }
 
 }  // namespace rubato::sim

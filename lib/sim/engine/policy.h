@@ -39,6 +39,7 @@ struct Grant {
   double batch = 0;             ///< 0: the truth chooses
   std::string plan;
   int cores_per_gpu = -1;  ///< below 0: as requested
+  bool restarts = false;  ///< a running job is restarted for it, even if its size could change live
 
   [[nodiscard]] bool holds() const { return type.valid() && gpus > 0; }
   bool operator==(const Grant&) const = default;

@@ -339,12 +339,14 @@ Result<void> RunState::start(RunningJob& one, const Grant& grant, bool resized) 
   }
   one.now = grant;
   one.now.where = std::move(where);
+  one.now.restarts = false;
   one.setting = {grant.type, placement, grant.batch, grant.plan};
   if (!one.started) {
     one.cost_left = job.start_s;
     result_of(one).first_start = now_;
   } else {
-    one.cost_left = resized && job.resize_s >= 0 ? job.resize_s : job.restart_s;
+    const bool live = resized && job.resize_s >= 0 && !grant.restarts;
+    one.cost_left = live ? job.resize_s : job.restart_s;
     ++one.restarts;
   }
   one.started = true;

@@ -64,6 +64,7 @@ struct SimJob {
   double start_s = 0;    ///< cost of its first start: it holds GPUs without progress
   double restart_s = 0;  ///< cost of each later start
   double resize_s = -1;  ///< cost of a change while it runs; below 0: restart_s
+  bool restarts = true;  ///< its user lets it be restarted; peers do not ask
   int cores_per_gpu = 1;
   long memory_per_gpu = 0;                                      ///< MiB
   double time_limit = std::numeric_limits<double>::infinity();  ///< s; the job is ended there

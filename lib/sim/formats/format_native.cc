@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -16,12 +17,12 @@ namespace {
 
 constexpr std::int64_t kMaxGpus = 65536;
 constexpr long kMaxMemory = 1L << 40;  // MiB
-constexpr std::array<const char*, 22> kColumns{
+constexpr std::array<const char*, 25> kColumns{
     "job",          "arrival_s",     "gpus",      "run_s",          "work",
     "model",        "types",         "min_gpus",  "max_gpus",       "weight",
     "batch",        "min_batch",     "max_batch", "start_s",        "restart_s",
     "time_limit_s", "cores_per_gpu", "account",   "forecast_error", "servers",
-    "predictable",  "hints"};
+    "predictable",  "hints",         "sizes",     "resize_s",       "restarts"};
 constexpr const char* kMemory = "memory_mib_per_gpu";
 constexpr const char* kLink = "step_link_mb_s";
 struct StepColumn {
@@ -91,6 +92,26 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+/// Reads the sizes that are allowed in the range, which is theirs if no other is given.
+Result<void> list_of(const Row& row, SimJob& job) {
+  for (const std::string& part : split(row.text("sizes"))) {
+    int size = 0;
+    const auto [end, wrong] = std::from_chars(part.data(), part.data() + part.size(), size);
+    if (wrong != std::errc{} || end != part.data() + part.size() || size < 1 || size > kMaxGpus) {
+      return row.error("sizes", fmt::format("'{}': expected whole numbers from 1 to {} with / "
+                                            "between them",
+                                            part, kMaxGpus));
+    }
+    job.sizes.push_back(size);
+  }
+  if (job.sizes.empty()) return {};
+  std::ranges::sort(job.sizes);
+  job.sizes.erase(std::unique(job.sizes.begin(), job.sizes.end()), job.sizes.end());
+  if (!row.says("min_gpus")) job.min_gpus = std::min(job.gpus, job.sizes.front());
+  if (!row.says("max_gpus")) job.max_gpus = std::max(job.gpus, job.sizes.back());
+  return {};
+}
+
 Result<void> sizes_of(const Row& row, SimJob& job) {
   if (auto read = row.count("gpus", 1, job.gpus); !read) return read;
   job.min_gpus = job.max_gpus = job.gpus;
@@ -98,6 +119,7 @@ Result<void> sizes_of(const Row& row, SimJob& job) {
   if (auto read = row.count("max_gpus", 1, job.max_gpus); !read) return read;
   if (job.min_gpus > job.gpus) return row.error("min_gpus", "expected at most what gpus says");
   if (job.max_gpus < job.gpus) return row.error("max_gpus", "expected at least what gpus says");
+  if (auto read = list_of(row, job); !read) return read;
   return row.count("cores_per_gpu", 0, job.cores_per_gpu);
 }
 
@@ -114,9 +136,10 @@ Result<void> amounts_of(const Row& row, SimJob& job) {
   for (const auto& [column, into] : fields) {
     if (auto read = row.amount(column, *into); !read) return read;
   }
-  const std::array<std::pair<const char*, double*>, 4> times{{{"arrival_s", &job.arrival},
+  const std::array<std::pair<const char*, double*>, 5> times{{{"arrival_s", &job.arrival},
                                                               {"start_s", &job.start_s},
                                                               {"restart_s", &job.restart_s},
+                                                              {"resize_s", &job.resize_s},
                                                               {"time_limit_s", &job.time_limit}}};
   for (const auto& [column, into] : times) {
     if (auto read = row.seconds(column, *into); !read) return read;
@@ -141,7 +164,7 @@ Result<void> flag_of(const Row& row, const char* column, bool& flag) {
   return {};
 }
 
-/// Reads batch range, servers, whether forecasts are reliable, and whether there are hints.
+/// Reads batch range, servers, whether forecasts are reliable, and what the user says of the job.
 Result<void> training_of(const Row& row, SimJob& job) {
   if (job.min_batch > job.batch || (row.says("max_batch") && job.max_batch < job.batch)) {
     return row.error(job.min_batch > job.batch ? "min_batch" : "max_batch",
@@ -149,9 +172,9 @@ Result<void> training_of(const Row& row, SimJob& job) {
   }
   if (auto read = row.count("servers", 0, job.servers); !read) return read;
   if (job.servers >= job.gpus) return row.error("servers", "expected less than gpus");
-  return flag_of(row, "predictable", job.predictable).and_then([&]() -> Result<void> {
-    return flag_of(row, "hints", job.hints);
-  });
+  return flag_of(row, "predictable", job.predictable)
+      .and_then([&]() { return flag_of(row, "hints", job.hints); })
+      .and_then([&]() { return flag_of(row, "restarts", job.restarts); });
 }
 
 /// Reads the time of an iteration, if given.

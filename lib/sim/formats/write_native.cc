@@ -28,8 +28,6 @@ std::string text(const std::string& value) {
 /// A property of the job that the format has no column for; null: none.
 const char* beyond(const SimJob& job) {
   if (!job.step) return "the speed";
-  if (job.resize_s >= 0) return "the cost of a resize";
-  if (!job.sizes.empty()) return "the list of sizes";
   if (!job.plan.empty() || job.guaranteed || !job.more.empty()) return "all that is told";
   return nullptr;
 }
@@ -46,6 +44,7 @@ constexpr NativeColumn kColumns[] = {
     {"gpus", [](const SimJob& job) { return count(job.gpus); }},
     {"min_gpus", [](const SimJob& job) { return count(job.min_gpus); }},
     {"max_gpus", [](const SimJob& job) { return count(job.max_gpus); }},
+    {"sizes", [](const SimJob& job) { return text(fmt::format("{}", fmt::join(job.sizes, "/"))); }},
     {"work", [](const SimJob& job) { return number(job.work); }},
     {"model", [](const SimJob& job) { return text(job.model); }},
     {"types", [](const SimJob& job) { return text(fmt::format("{}", fmt::join(job.types, "/"))); }},
@@ -55,6 +54,8 @@ constexpr NativeColumn kColumns[] = {
     {"max_batch", [](const SimJob& job) { return number(job.max_batch); }},
     {"start_s", [](const SimJob& job) { return number(job.start_s); }},
     {"restart_s", [](const SimJob& job) { return number(job.restart_s); }},
+    {"resize_s", [](const SimJob& job) { return job.resize_s < 0 ? "" : number(job.resize_s); }},
+    {"restarts", [](const SimJob& job) { return count(job.restarts ? 1 : 0); }},
     {"time_limit_s", [](const SimJob& job) { return number(job.time_limit); }},
     {"cores_per_gpu", [](const SimJob& job) { return count(job.cores_per_gpu); }},
     {"memory_mib_per_gpu", [](const SimJob& job) { return count(job.memory_per_gpu); }},

@@ -25,7 +25,6 @@ namespace {
 
 /// Start of simulated time: in a snapshot 0 means "never".
 constexpr Seconds kBegin = 1'000'000'000;
-constexpr double kInterval = 60;  ///< between rounds while a job waits and no event happens
 /// priority/basic counts down from here, by one per submission (TOP_PRIORITY of
 /// src/slurmctld/slurmctld.h).
 constexpr std::uint32_t kTopPriority = 0xffff0000;
@@ -92,7 +91,7 @@ class RoundPolicy final : public Policy {
   [[nodiscard]] Information information() const override { return information_; }
   [[nodiscard]] bool hears() const override { return true; }  // how far a job is, at least
   [[nodiscard]] double wake(double now) const override {
-    return waiting_ ? now + kInterval : kNever;
+    return waiting_ || (running_ && elastic()) ? now + report_interval(config_) : kNever;
   }
 
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
@@ -172,8 +171,9 @@ class RoundPolicy final : public Policy {
     hints.batch = batch_of(job);
     hints.work = work_of(view);
     if (elastic()) {  // all jobs of published workloads may be interrupted
-      hints.checkpoint.signal = SIGUSR1;
-      hints.resize = job.resize_s >= 0 ? Resize::kLive : Resize::kRestart;
+      const bool live = job.resize_s >= 0;
+      if (job.restarts) hints.checkpoint.signal = SIGUSR1;
+      if (job.restarts || live) hints.resize = live ? Resize::kLive : Resize::kRestart;
     }
     return hints;
   }
@@ -319,6 +319,7 @@ class RoundPolicy final : public Policy {
       }
       running.push_back(std::move(job));
     }
+    running_ = !running.empty();
     std::sort(running.begin(), running.end(),
               [](const Job& a, const Job& b) { return a.key < b.key; });
     std::move(running.begin(), running.end(), std::back_inserter(snapshot.jobs));
@@ -407,8 +408,8 @@ class RoundPolicy final : public Policy {
         grant.batch = static_cast<double>(change.batch);
       } else {
         grant = change.action == ChangeAction::kStop ? Grant{} : granted(change);
-        if (change.action == ChangeAction::kRestart)
-          started_.insert_or_assign(state.jobs[row->second].index, at(state.now));
+        grant.restarts = change.action == ChangeAction::kRestart;
+        if (grant.restarts) started_.insert_or_assign(state.jobs[row->second].index, at(state.now));
       }
     }
     for (const Start& start : plan.starts) {
@@ -457,7 +458,8 @@ class RoundPolicy final : public Policy {
   std::shared_ptr<ExactThroughput> exact_;  ///< null: the policy learns
   std::map<JobIndex, Seconds> started_;     ///< start times of current runs
   std::map<JobIndex, Known> jobs_;          ///< jobs that reported
-  bool waiting_ = false;
+  bool waiting_ = false;                    ///< in the last snapshot jobs wait
+  bool running_ = false;                    ///< in the last snapshot jobs run
 };
 
 }  // namespace

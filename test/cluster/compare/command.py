@@ -8,7 +8,7 @@ import re
 
 from .. import cluster
 from ..client import Failed
-from . import metrics, page, runner, site, workload, workload_file
+from . import metrics, page, runner, simulation, site, workload, workload_file
 from .progress import Progress
 
 DESCRIPTION = """\
@@ -126,8 +126,13 @@ def workloads(options):
             for seed in options.seeds]
 
 
+def _folder():
+    """The folder of workloads."""
+    return pathlib.Path(cluster.scratch_root(), "workloads")
+
+
 def _write_workload(load):
-    folder = pathlib.Path(cluster.scratch_root(), "workloads")
+    folder = _folder()
     folder.mkdir(parents=True, exist_ok=True)
     elastic = "-elastic" if any(job.resize for job in load.jobs) else ""
     path = folder / f"seed-{load.seed}-jobs-{len(load.jobs)}{elastic}.json"
@@ -178,6 +183,10 @@ def _one(load, options, plugin_dir, progress, label):
     entry = metrics.run(load.seed, halves[0].outcomes, halves[-1].outcomes, workload.GPUS)
     if len(halves) > 2:
         metrics.beside(entry, settings, halves[1].outcomes, workload.GPUS)
+        program = simulation.program(plugin_dir)
+        if program:
+            entry["simulated_avg_jct_s"] = simulation.mean_times(
+                load, _folder() / f"simulated-{load.seed}", program, options.prior)
         for tried in entry["stock_settings"]:
             progress.line(f"stock Slurm with {tried['stock_params']}: mean {tried['avg_jct_s']:.1f} s")
     progress.line("\n" + metrics.table(entry, *(one.outcomes for one in halves)) + "\n")

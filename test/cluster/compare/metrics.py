@@ -163,6 +163,12 @@ def figures(entry, *outcomes):
     def values(key, factor=1):
         return [factor * half_[key] for half_ in halves]
     rows = [("mean time from submit to end", values("avg_jct_s"), "s", entry["avg_jct_ratio"])]
+    simulated = entry.get("simulated_avg_jct_s")
+    if simulated:
+        means = [average(o.jct for o in one if o.job.gpus) for one in outcomes]
+        rows += [("  GPU jobs", means, "s", ratio(means[0], means[-1])),
+                 ("  GPU jobs, simulated", list(simulated.values()), "s",
+                  ratio(simulated["stock"], simulated["elastic"]))]
     for kind, found in entry["classes"].items():
         rows.append((f"  {CLASS_NAMES[kind]} ({found['jobs']})",
                      [class_jct(one, kind) for one in outcomes], "s", found["avg_jct_ratio"]))

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "lib/base/version.h"
+#include "lib/sim/engine/config_lines.h"
 #include "lib/sim/engine/suite.h"
 #include "lib/sim/formats/write_native.h"
 #include "tools/rubato/simulate/launched.h"
@@ -285,6 +286,9 @@ int run(const Globals& globals, SimulateOptions& options) {
   if (!config) {
     return report_failure(globals, kSimulateSchema, config.error().usage ? kUsage : kUnreachable,
                           "simulate: " + config.error().text);
+  }
+  for (sim::Suite& suite : input->suites) {
+    if (*config) suite.report_s = sim::report_interval(**config);
   }
   std::signal(SIGINT, &on_interrupt);
   std::signal(SIGTERM, &on_interrupt);
