@@ -76,6 +76,7 @@ struct Config {
   std::set<std::string> guaranteed_qos;    ///< GuaranteedQOS; empty: none
   Seconds min_run_time = 0;                ///< MinRunTime, seconds; 0: none
   Seconds restart_cost = 60;               ///< RestartCost, seconds
+  Seconds resize_cost = 15;                ///< ResizeCost, seconds
   int restarts_per_job = 0;                ///< RestartsPerJob; 0: no cap
   int restarts_per_job_day = 0;            ///< RestartsPerJobDay, in 24 hours; 0: no cap
   int restarts_per_user_day = 0;           ///< RestartsPerUserDay, in 24 hours; 0: no cap

@@ -139,6 +139,8 @@ std::vector<Option> make_options() {
               "a job that Rubato may interrupt runs at least this long after each start"),
       seconds("RestartCost", &Config::restart_cost, "60", {0, 86400},
               "time from a start until the job makes progress, for mode elastic"),
+      seconds("ResizeCost", &Config::resize_cost, "15", {0, 86400},
+              "time without progress when a job changes its size while it runs, for mode elastic"),
       integer("RestartsPerJob", &Config::restarts_per_job, "0", {0, 1e6}, "",
               "maximum number of restarts of a job that Rubato asks for; 0: no maximum"),
       integer("RestartsPerJobDay", &Config::restarts_per_job_day, "0", {0, 1e6}, "",
@@ -237,6 +239,9 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "A job is not changed while it starts, nor for a gain that is not worth this time. Take the "
      "longest time that is usual on the cluster. Once the reports of jobs show what restarts of "
      "their job type cost, restarts count as that; rubato explain prints it."},
+    {"ResizeCost",
+     "Until the reports of jobs with resize=live show what changes of their job type cost; then "
+     "that counts. It never counts as more than a restart."},
     {"RestartsPerJob",
      "For the same mode. A restart counts once slurmctld has requeued the job because Rubato asked "
      "for it; other requeues do not count. A job at its cap keeps its GPUs and changes in no way. "

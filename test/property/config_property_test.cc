@@ -82,6 +82,7 @@ Config any_config() {
   config.round_deadline = std::min(real_in("RoundDeadline"), below * 0.999);
   config.min_run_time = whole_in<Seconds>("MinRunTime");
   config.restart_cost = whole_in<Seconds>("RestartCost");
+  config.resize_cost = whole_in<Seconds>("ResizeCost");
   config.restarts_per_job = whole_in<int>("RestartsPerJob");
   config.restarts_per_job_day = whole_in<int>("RestartsPerJobDay");
   config.restarts_per_user_day = whole_in<int>("RestartsPerUserDay");

@@ -28,15 +28,19 @@ bool is_after(const AskedResize& change, const Job& job, const Progress& after) 
   return job.restarts == change.runs + 1 && after.time > job.start;
 }
 
-ChangeCosts expected(const ProfileCosts* known, const Job& job, double restart_cost) {
-  ChangeCosts costs{.start = restart_cost, .restart = restart_cost, .resize = restart_cost};
-  if (known == nullptr) return costs;
-  if (known->restarts > 0) {
-    costs.restart = costs.resize = known->restart;
-    costs.start = std::min(costs.start, known->restart);
+// A change while the job runs leaves out a part of a restart, so it costs no more.
+ChangeCosts expected(const ProfileCosts* known, const Job& job, const Config& config) {
+  const auto usual = static_cast<double>(config.restart_cost);
+  ChangeCosts costs{.start = usual, .restart = usual, .resize = usual};
+  if (known != nullptr && known->restarts > 0) {
+    costs.restart = known->restart;
+    costs.start = std::min(usual, known->restart);
   }
-  const bool live = job.hints && job.hints->resize == Resize::kLive;
-  if (live && known->resizes > 0) costs.resize = known->resize;
+  costs.resize = costs.restart;
+  if (!job.hints || job.hints->resize != Resize::kLive) return costs;
+  const bool measured = known != nullptr && known->resizes > 0;
+  costs.resize =
+      measured ? known->resize : std::min(costs.restart, static_cast<double>(config.resize_cost));
   return costs;
 }
 
@@ -87,12 +91,11 @@ void fold_cost(const ProfileName& profile, bool live, double cost, Seconds now,
 }
 
 void fill_change_costs(Snapshot& snapshot, const Config& config) {
-  const auto usual = static_cast<double>(config.restart_cost);
   for (Job& job : snapshot.jobs) {
     const ProfileName profile = profile_of(job, config);
     const ProfileCosts* known = find_profile(snapshot.memory.change_costs, profile);
     if (known != nullptr && snapshot.taken - known->updated >= kCostLife) known = nullptr;
-    job.costs = expected(known, job, usual);
+    job.costs = expected(known, job, config);
     if (job.state != JobState::kRunning) continue;
     const auto runs = static_cast<double>(snapshot.taken - job.start);
     job.starting = std::clamp(job.costs.start - runs, 0.0, job.costs.start);

@@ -44,8 +44,8 @@ void fold_cost(const ProfileName& profile, bool live, double cost, Seconds now,
 /// Fills in Job::costs and Job::starting. A restart costs what those of the job type did
 /// (Memory::change_costs), else RestartCost. A first start counts as RestartCost, or as a restart
 /// where that is less: it has no checkpoint to read. A change of a job with resize=live costs what
-/// those of its type did while they ran, else as much as a restart. A job is starting for the cost
-/// of a first start, since what a restart lost is no part of that.
+/// those of its type did while they ran, else ResizeCost, but no more than a restart. A job is
+/// starting for the cost of a first start, since what a restart lost is no part of that.
 void fill_change_costs(Snapshot& snapshot, const Config& config);
 
 }  // namespace rubato

@@ -28,6 +28,8 @@ _SCALED = {"MessageInterval": 60, "ReserveAfter": 600, "StarvationBound": 86400}
 LEAD = 2
 #: RestartCost: the job loads, and what it did since its checkpoint is lost.
 RESTART_COST = math.ceil(workload.START_SECONDS + LEAD)
+#: ResizeCost: a job looks once a second how many GPUs it has.
+RESIZE_COST = 1
 #: Hints of the ways of workload.RESIZES.
 _CHECKPOINT = f"checkpoint=B:USR1@{LEAD}"
 RESIZE_HINTS = {"restart": f"{_CHECKPOINT};resize=restart", "live": "resize=live",
@@ -60,7 +62,7 @@ def rubato_conf(speeds, mode="place", prior="measured"):
     lines = [f"Mode={mode}", "ManagedPartitions=all", "WarmUp=0"]
     lines += [f"{key}={max(1, value // TIME_SCALE)}" for key, value in _SCALED.items()]
     if mode == "elastic":
-        lines.append(f"RestartCost={RESTART_COST}")
+        lines += [f"RestartCost={RESTART_COST}", f"ResizeCost={RESIZE_COST}"]
     lines += [f"GpuType={t} Speed={speed}"
               for t, speed in configured_speeds(speeds, prior).items()]
     return "\n".join(lines) + "\n"

@@ -33,6 +33,8 @@ const Good kGood[] = {
     {"MinRunTime", "10:00", "600"},
     {"RestartCost", "0", "0"},
     {"RestartCost", "24:00:00", "86400"},
+    {"ResizeCost", "0", "0"},
+    {"ResizeCost", "24:00:00", "86400"},
     {"RestartsPerJob", "0", "0"},
     {"RestartsPerJob", "1000000", "1000000"},
     {"RestartsPerJobDay", "0", "0"},
@@ -173,6 +175,7 @@ const Bad kBad[] = {
      "\"x\" is not a time; write seconds, MM:SS, HH:MM:SS or D-HH:MM:SS; choose a time from 0 to "
      "31536000 seconds"},
     {"RestartCost", "86401", "\"86401\" is out of range; choose a time from 0 to 86400 seconds"},
+    {"ResizeCost", "86401", "\"86401\" is out of range; choose a time from 0 to 86400 seconds"},
     {"RestartsPerJob", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},
     {"RestartsPerJobDay", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},
     {"RestartsPerUserDay", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},

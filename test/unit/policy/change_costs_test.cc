@@ -166,9 +166,10 @@ TEST_F(ChangeCostsTest, TheTypeNotMeasuredForTheLongestIsDropped) {
   EXPECT_EQ(costs[2].job_type, type(2));
 }
 
-TEST_F(ChangeCostsTest, MeasuredCostsReplaceRestartCost) {
+TEST_F(ChangeCostsTest, MeasuredCostsReplaceTheConfigured) {
   Config config;
   config.restart_cost = 60;
+  config.resize_cost = 20;
   const auto filled = [&](const ProfileCosts& known, Resize resize) {
     Snapshot snapshot = snapshot_;
     snapshot.jobs[0].account = "research";
@@ -184,15 +185,18 @@ TEST_F(ChangeCostsTest, MeasuredCostsReplaceRestartCost) {
   known.restart = 90;
   EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 90, 5}));
   known.resizes = 0;
-  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 90, 90}));
+  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 90, 20}));
+  known.restart = 10;
+  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{10, 10, 10})) << "no more than a restart";
   known.restarts = 0;
-  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 60, 60}));
+  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 60, 20}));
+  EXPECT_EQ(filled(known, Resize::kRestart), (ChangeCosts{60, 60, 60}));
   known.restarts = 1;
   known.account = "other";
-  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 60, 60}));
+  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 60, 20}));
   known.account = "research";
   known.updated = kNow - kCostLife;  // a bad cost would last, since no change measured another
-  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 60, 60}));
+  EXPECT_EQ(filled(known, Resize::kLive), (ChangeCosts{60, 60, 20}));
 }
 
 // From the signal to the report of the next run, as the loop calls it.
