@@ -66,6 +66,7 @@ struct Progress {
   std::int64_t samples = 0;    ///< processed since the first start of the job
   double throughput = 0;       ///< processed samples/s
   std::int64_t batch = 0;      ///< global batch, samples
+  int gpus = 0;                ///< held when it reported; 0: not known
   std::optional<double> loss;  ///< as the job measures it
   /// Gradient noise scale, samples: the mean of its reports with more weight for the last ones.
   std::optional<double> noise{};

@@ -77,6 +77,7 @@ void describe(Visitor& v, R& progress) {
   v.number("samples", progress.samples, kMaxSamples);
   v.real("rate", progress.throughput);
   v.number("batch", progress.batch, kMaxSamples);
+  v.count("gpus", progress.gpus);
   v.real("loss", progress.loss);
   v.real("noise", progress.noise);
   v.real("efficiency", progress.efficiency, 1.0);

@@ -20,7 +20,7 @@ std::string key_of(const JobSpec& job, const Resources& at) {
                                 job.profile.job_type, at.gpu_type.size(), at.gpu_type, at.gpus,
                                 at.nodes, at.cores, at.memory_mib, static_cast<int>(job.device));
   if (job.batch) key += fmt::format(" b{}-{}", job.batch->min, job.batch->max);
-  if (job.present_batch > 0) key += fmt::format(" n{}", job.present_batch);
+  if (job.present_batch > 0) key += fmt::format(" n{},{}", job.present_batch, job.present_gpus);
   if (job.noise) key += fmt::format(" g{}", *job.noise);
   if (!job.plan.empty()) key += fmt::format(" e{}:{}", job.plan.size(), job.plan);
   if (job.shape) {
@@ -53,8 +53,11 @@ const char* to_string(ModelKind model_kind) {
   return "";
 }
 
-std::int64_t own_batch(const JobSpec& job) {
-  if (!job.batch) return job.present_batch;
+std::int64_t own_batch(const JobSpec& job, int gpus) {
+  if (!job.batch) {
+    const bool same = job.present_gpus == 0 || job.present_gpus == gpus;
+    return same ? job.present_batch : 0;
+  }
   if (job.batch->fixed()) return job.batch->min;
   return job.present_batch > 0 ? std::clamp(job.present_batch, job.batch->min, job.batch->max) : 0;
 }
@@ -100,6 +103,7 @@ Prediction Predictor::compute(const JobSpec& job, const Resources& at) const {
   if (!step_time_models_ || job.profile.job_type.empty() || !base.feasible) return base;
   JobSpec spec = job;
   spec.present_batch = base.batch;
+  spec.present_gpus = at.gpus;
   const auto found = step_time_models_->predict(spec, at);
   if (!found) return base;
   Prediction out = *found;
@@ -149,11 +153,19 @@ Forecast Predictor::unchanged(const JobSpec& job, const Resources& at) const {
 }
 
 std::int64_t Predictor::batch_of(const JobSpec& job, int gpus) const {
-  const std::int64_t own = own_batch(job);
-  if (own > 0 || !job.batch) return own;
-  const std::int64_t usual =
-      throughput_model_ != nullptr ? throughput_model_->usual_batch(job.profile, gpus) : 0;
-  return std::clamp(usual, job.batch->min, job.batch->max);
+  const std::int64_t own = own_batch(job, gpus);
+  const auto usual_at = [&](int size) {
+    return throughput_model_ != nullptr ? throughput_model_->usual_batch(job.profile, size) : 0;
+  };
+  if (own > 0) return own;
+  const std::int64_t usual = usual_at(gpus);
+  if (job.batch) return std::clamp(usual, job.batch->min, job.batch->max);
+  if (job.present_batch <= 0) return 0;
+  // Its batch differs from the usual one by the same factor at all sizes.
+  const std::int64_t there = usual_at(job.present_gpus);
+  if (usual <= 0 || there <= 0) return job.present_batch;
+  return std::llround(static_cast<double>(job.present_batch) * static_cast<double>(usual) /
+                      static_cast<double>(there));
 }
 
 std::optional<double> Predictor::noise_of(const ProfileName& profile) const {

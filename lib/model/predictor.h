@@ -38,13 +38,15 @@ struct JobSpec {
   std::optional<Batch> batch{};  ///< none: the job's own choice
   Device device = Device::kGpu;
   std::int64_t present_batch = 0;  ///< of its last report; 0: none
+  int present_gpus = 0;            ///< with which it ran at that batch; 0: not known
   std::optional<double> noise{};   ///< gradient noise of the work left, samples; none: not known
   std::string plan{};              ///< the plan that the job says it runs; "" if it does not
 };
 
-/// The batch that the job runs with if no other is chosen: its fixed one, or that of its last
-/// report; 0: not known.
-[[nodiscard]] std::int64_t own_batch(const JobSpec& job);
+/// The batch that the job runs with on that many GPUs if no other is chosen: its fixed one, or that
+/// of its last report; 0: not known. A job without a hint may grow its batch with its GPUs, so its
+/// last report says only what it does on as many.
+[[nodiscard]] std::int64_t own_batch(const JobSpec& job, int gpus);
 
 /// Which model a forecast comes from.
 enum class ModelKind {

@@ -138,7 +138,8 @@ std::optional<Prediction> StepTimeModels::Fits::by_batch(const JobSpec& job, con
   question.range.max_local = kBatchReach * max_local_seen(rows);
   question.gpus = at.gpus;
   question.nodes = at.nodes;
-  question.present = own_batch(job) > 0 ? own_batch(job) : usual(rows).batch;
+  const std::int64_t own = own_batch(job, asked.gpus);
+  question.present = own > 0 ? own : usual(rows).batch;
   question.noise = noise_of(job, rows);
   const auto chosen = choose_batch(*model, question);
   if (!chosen) return std::nullopt;
@@ -156,7 +157,8 @@ std::optional<Prediction> StepTimeModels::Fits::by_steps(const JobSpec& job, con
   const auto model = step_model({job.profile, at.gpu_type}, rows);
   if (model == nullptr) return std::nullopt;
   StepShape shape = shape_at(usual(rows), at);
-  if (own_batch(job) > 0) shape.batch = static_cast<double>(own_batch(job));
+  const std::int64_t own = own_batch(job, at.gpus);
+  if (own > 0) shape.batch = static_cast<double>(own);
   const StepForecast found = model->predict(shape);
   if (!found.known || model->report().contradictory || found.seconds <= 0 || shape.batch <= 0) {
     return std::nullopt;

@@ -24,13 +24,14 @@ constexpr std::size_t kMaxHeld = 4096;
 constexpr auto kReportEvery = std::chrono::seconds(10);
 constexpr Seconds kDaySeconds = 86400;
 
-Progress progress_from(const JobMessage& message_in, const Report& report) {
+Progress progress_from(const JobMessage& message_in, const Report& report, const RunFacts& facts) {
   return {.job = message_in.job,
           .restarts = message_in.restarts,
           .time = message_in.time,
           .samples = report.samples,
           .throughput = report.throughput,
           .batch = report.batch,
+          .gpus = facts.held.gpus,
           .loss = report.loss,
           .noise = report.noise};
 }
@@ -162,7 +163,7 @@ bool Recorder::deliver(const JobMessage& message_in, Memory& memory) {
   news_ = true;
   if (facts->managed) ++periods_.at(message_in.time, to_string(config_->mode)).reports;
   const store::JobType type = type_of(*facts);
-  fold_report(progress_from(message_in, report), memory,
+  fold_report(progress_from(message_in, report, *facts), memory,
               {.profile = {type.shared ? "" : type.account, type.name},
                .batch = facts->batch,
                .work = facts->work});

@@ -20,7 +20,10 @@ JobSpec spec_of(const RoundInput& input, const Job& job) {
   spec.device = job.hints->device;
   spec.plan = plan_of(job);
   const Progress* const progress = progress_of(input.snapshot.memory, job.key);
-  if (progress != nullptr) spec.present_batch = progress->batch;
+  if (progress != nullptr && progress->batch > 0) {
+    spec.present_batch = progress->batch;
+    spec.present_gpus = progress->gpus;
+  }
   if (spec.batch && !spec.batch->fixed())
     spec.noise = noise_ahead(input.snapshot, job, spec.profile);
   return spec;

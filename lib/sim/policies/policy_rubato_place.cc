@@ -363,6 +363,7 @@ class RoundPolicy final : public Policy {
     progress.samples = whole(exact_ == nullptr ? report.done : report.useful);
     progress.throughput = throughput.throughput;
     progress.batch = throughput.configuration.batch;
+    progress.gpus = throughput.configuration.gpus;
     if (exact_ == nullptr) progress.noise = measured.parts.noise;
     fold_report(
         progress, memory_,

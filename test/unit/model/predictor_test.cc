@@ -103,6 +103,27 @@ TEST(Predictor, AFixedBatchIsForecastAsItIsNotAtTheUsualOne) {
   EXPECT_DOUBLE_EQ(p.predict(running, {.gpu_type = "a100", .gpus = 2}).throughput, at(256));
 }
 
+// Jobs with a fixed batch per GPU. One that runs on a GPU says no batch for more of them.
+TEST(Predictor, TheBatchOfALastReportIsOfItsSize) {
+  std::vector<ThroughputObservation> observations;
+  for (const int gpus : {1, 2})
+    observations.push_back({kVision, "a100", gpus, 100.0 * gpus, 200, 1, 64 * gpus});
+  const Predictor p(std::make_shared<const ThroughputModel>(TypeSpeeds(), observations), nullptr);
+  const auto at = [&](const JobSpec& job, int gpus) {
+    return p.predict(job, {.gpu_type = "a100", .gpus = gpus});
+  };
+  const JobSpec waiting{.profile = kVision};
+  const JobSpec running{.profile = kVision, .present_batch = 64, .present_gpus = 1};
+  EXPECT_DOUBLE_EQ(at(running, 2).throughput, at(waiting, 2).throughput);
+  EXPECT_NEAR(at(running, 2).throughput, 200, 10);
+  EXPECT_EQ(at(running, 1).batch, 64);
+  EXPECT_EQ(at(running, 2).batch, 128);
+  const JobSpec large{.profile = kVision, .present_batch = 128, .present_gpus = 1};
+  EXPECT_EQ(at(large, 2).batch, 256) << "twice the usual one everywhere";
+  const JobSpec unknown{.profile = kVision, .present_batch = 64};
+  EXPECT_EQ(at(unknown, 2).batch, 64) << "with how many GPUs is not known";
+}
+
 TEST(Predictor, NodesOfTheJobCount) {
   std::vector<MeasuredRow> rows;
   for (const int nodes : {1, 4}) {
