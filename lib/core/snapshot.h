@@ -161,6 +161,7 @@ struct AskedResize {
   Seconds requeued = 0;           ///< 0: not yet
   std::vector<NodeShare> shares;  ///< its place after a restart, kept from the signal on; sorted
                                   ///< by node
+  bool elsewhere = false;         ///< requeued: it held none of the nodes of `shares`
   std::vector<JobKey> after;      ///< jobs whose changes free `shares`; sorted
   std::string words;
   // The last report before it was asked for. By it the cost is measured (change_costs.h).

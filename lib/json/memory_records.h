@@ -212,6 +212,8 @@ void describe(Visitor& v, R& resize) {
   v.note("due", "when the step ends at the latest");
   v.time("requeued", resize.requeued);
   v.shares("shares", resize.shares);
+  v.yes("elsewhere", resize.elsewhere);
+  v.note("elsewhere", "once requeued: its place has none of the nodes that it held");
   v.list("after", resize.after);
   v.note("after", "jobs whose changes free its place");
   v.text("words", resize.words);

@@ -39,6 +39,9 @@ const Job* running_job(const Snapshot& snapshot, const JobKey& key) {
   return at != snapshot.jobs.end() ? &*at : nullptr;
 }
 
+// Seconds in which the last run of a job ends, if slurmctld does not wait for it.
+constexpr Seconds kCompletes = 2;
+
 // A restart of the round has the place of its plan.
 bool has_planned_place(const AskedResize& resize) {
   return resize.by_round && !resize.live && !resize.shares.empty();
@@ -161,7 +164,7 @@ void Resizer::give_up(Memory& memory, Seconds now) {
     if (restart.step == ResizeStep::kRequeued && !restart.starts) {
       const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
       if (!locks.held()) return;
-      make_eligible(restart.job.id, restart.requeued);
+      make_eligible(restart.job.id, kCompletes);
     }
     fail(restart, "the mode does not resize running jobs", now);
   }
@@ -274,10 +277,11 @@ void Resizer::carry_out(AskedResize& resize, const Snapshot& snapshot, const Mod
     return fail(resize, (grows(resize) ? "" : "after its lead time: ") + nodes.error().text, now);
   if (grows(resize)) return grow(resize, *nodes, snapshot, config);
   if (resize.live) return shrink(resize, *nodes, snapshot, config);
-  requeue(resize, *std::move(nodes), now);
+  requeue(resize, *std::move(nodes), *job, now);
 }
 
-void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, Seconds now) {
+void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, const Job& job,
+                      Seconds now) {
   {
     const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
     if (!locks.held()) return;
@@ -288,6 +292,9 @@ void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, Second
       return fail(restart, "Slurm does not requeue it: " + done.error().text, now);
   }
   restart.requeued = now;
+  restart.elsewhere = !place.empty() && std::ranges::none_of(place, [&](const NodeShare& share) {
+    return share_on(job.allocation, share.node) != nullptr;
+  });
   restart.shares = std::move(place);
   enter(restart, ResizeStep::kRequeued, now, now + kPlaceKept);
 }
@@ -330,7 +337,7 @@ void Resizer::wait_for_nodes(AskedResize& restart, Seconds now) {
     const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
     if (!locks.held()) return;
     if (requeue_state(restart.job.id, restart.runs) != RequeueState::kFree) return;
-    make_eligible(restart.job.id, restart.requeued);
+    make_eligible(restart.job.id, restart.elsewhere ? 0 : 1);
   }
   if (restart.gpus == 0) enter(restart, ResizeStep::kDone, now, now);
 }

@@ -51,7 +51,7 @@ class Resizer {
   bool tell(AskedResize& resize, const Job& job);
   void carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,
                  const Config& config);
-  void requeue(AskedResize& restart, std::vector<NodeShare> place, Seconds now);
+  void requeue(AskedResize& restart, std::vector<NodeShare> place, const Job& job, Seconds now);
   void shrink(AskedResize& resize, const std::vector<NodeShare>& kept, const Snapshot& snapshot,
               const Config& config);
   void grow(AskedResize& resize, const std::vector<NodeShare>& added, const Snapshot& snapshot,

@@ -7,12 +7,6 @@
 
 namespace rubato {
 
-namespace {
-
-constexpr time_t kAfterRevoke = 2;
-
-}  // namespace
-
 std::optional<RunningJob> RunningJob::find(const JobKey& key) {
   job_record_t* job = find_job_record(key.id);
   if (job == nullptr || job->details == nullptr || job->details->submit_time != key.submit ||
@@ -60,10 +54,10 @@ RequeueState requeue_state(JobId id, int runs) {
   return job->priority == 0 ? RequeueState::kHeld : RequeueState::kFree;
 }
 
-void make_eligible(JobId id, Seconds requeued) {
+void make_eligible(JobId id, Seconds ahead) {
   job_record_t* const job = find_job_record(id);
   if (job == nullptr || job->details == nullptr || !IS_JOB_PENDING(job)) return;
-  const time_t soon = std::max(time(nullptr), static_cast<time_t>(requeued) + kAfterRevoke);
+  const time_t soon = time(nullptr) + static_cast<time_t>(ahead);
   if (job->details->begin_time <= soon) return;
   job->details->begin_time = soon;
   last_job_update = time(nullptr);

@@ -45,9 +45,9 @@ enum class RequeueState {
 /// Of the job `id` that was requeued after `runs` earlier restarts.
 [[nodiscard]] RequeueState requeue_state(JobId id, int runs);
 
-/// Makes it eligible now, at the earliest two seconds after its requeue at `requeued`: slurmd
-/// refuses a credential that is not made in a later second than the request that ended the last run
-/// (slurm_cred.c).
-void make_eligible(JobId id, Seconds requeued);
+/// Makes a requeued job eligible in `ahead` seconds, if it is not earlier. The slurmd of a node
+/// where it ran refuses a credential that is not made in a later second than the request that ended
+/// that run (slurm_cred.c). So once it is kFree, 1 is enough there, and 0 on other nodes.
+void make_eligible(JobId id, Seconds ahead);
 
 }  // namespace rubato
