@@ -4,6 +4,10 @@ noinst_LTLIBRARIES += tools/libtools.la
 tools_libtools_la_SOURCES = \
   tools/page/chart.cc \
   tools/page/chart.h \
+  tools/page/html.cc \
+  tools/page/html.h \
+  tools/page/lanes.cc \
+  tools/page/lanes.h \
   tools/rqueue/rqueue_help.cc \
   tools/rqueue/rqueue_json.cc \
   tools/rqueue/rqueue_json.h \
@@ -177,7 +181,7 @@ bin_rubato_simulate_LDADD = $(COMMAND_LIBS)
 
 # Style and script of pages, as text in the program.
 PAGE_JS = tools/rubato/simulate/simulate_page.js tools/rubato/simulate/simulate_gantt.js
-PAGE_TEXTS = tools/page/page.css tools/rubato/simulate/simulate_page.css $(PAGE_JS)
+PAGE_TEXTS = tools/page/page.css tools/page/lanes.css tools/rubato/simulate/simulate_page.css $(PAGE_JS)
 EXTRA_DIST += $(PAGE_TEXTS)
 nodist_bin_rubato_simulate_SOURCES = tools/page/page_text.h
 BUILT_SOURCES += tools/page/page_text.h
@@ -186,6 +190,7 @@ tools/page/page_text.h: $(PAGE_TEXTS) tools/local.mk
 	@$(MKDIR_P) tools/page
 	$(AM_V_GEN)set -e; { echo '// SPDX-License-Identifier: GPL-2.0-or-later'; echo '#pragma once'; \
 	  echo 'inline constexpr char kPageStyle[] = R"page('; cat $(srcdir)/tools/page/page.css; echo ')page";'; \
+	  echo 'inline constexpr char kLanesStyle[] = R"page('; cat $(srcdir)/tools/page/lanes.css; echo ')page";'; \
 	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/rubato/simulate/simulate_page.css; echo ')page";'; \
 	  echo 'inline constexpr char kSimulateScript[] = R"page('; for script in $(PAGE_JS); do cat $(srcdir)/$$script; done; echo ')page";'; \
 	} > $@.part; mv $@.part $@

@@ -124,6 +124,17 @@ class Report(unittest.TestCase):
         lines = [attrs["data-name"] for attrs in self.page.all("path") if "data-name" in attrs]
         self.assertEqual(["fifo", "backfill", "rubato-place"] * 4, lines)
 
+    def test_it_opens_with_who_won(self):
+        verdicts = [data for tag, data in self.page.texts if tag == "p"]
+        self.assertRegex(verdicts[0], r"^Jobs took [\d.]+ [sh] on average from arrival to end under \S+, the least; "
+                                      r"under \S+ [\d.]+ [sh] \([\d.]+ times as long\), and up to [\d.]+ times")
+        self.assertLess(self.text.index('class="verdict"'), self.text.index("<section"))
+
+    def test_units_are_in_the_headings(self):
+        table = re.search(r"Figures of each policy</caption>(.*?)</table>", self.text, re.S).group(1)
+        self.assertRegex(table, r">Mean \([sh]\)<")
+        self.assertNotRegex(table, r"<td[^>]*>[\d.]+ [sh]<")
+
     def test_both_colour_schemes_are_meant(self):
         self.assertIn("color-scheme: light dark", self.text)
         self.assertEqual(2, self.text.count("@media (prefers-color-scheme: dark)"))

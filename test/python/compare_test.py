@@ -283,6 +283,15 @@ class Pages(unittest.TestCase):
         self.assertIn("a&lt;b", self.text)
         self.assertIn("prefers-color-scheme: dark", self.text)
 
+    def test_it_opens_with_who_won(self):
+        self.assertRegex(self.text, r'</h1><p class="verdict">From submit to end jobs took [\d.]+ times as long '
+                                    r"under (Rubato|stock Slurm) as under (stock Slurm|Rubato) on average; one seed")
+        runs = [{"avg_jct_ratio": ratio} for ratio in (1.1, 0.9, 1.6)]
+        self.assertEqual(page.verdict({"avg_jct_ratio": 1.17, "runs": runs}),
+                         "From submit to end jobs took 1.17 times as long under stock Slurm as under Rubato on "
+                         "average: Rubato was faster with 2 of 3 seeds; their ratios are 0.90 to 1.60.")
+        self.assertRegex(self.text, r"<td>mean time from submit to end \(s\)</td><td>[\d.]+</td>")
+
     def test_its_charts_show_the_jobs_of_both_halves(self):
         drawings = re.findall(r"<svg .*?</svg>", self.text)
         for drawing in drawings:

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "tools/page/html.h"
+
 namespace rubato::tools {
 namespace {
 
@@ -90,33 +92,6 @@ std::string classes(int style) {
 }
 
 }  // namespace
-
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += byte < 0x20 && c != '\n' && c != '\t' ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 double Axis::share(double value) const {
   const double part = log ? std::log(std::max(value, low) / low) / std::log(high / low)

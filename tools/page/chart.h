@@ -4,14 +4,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace rubato::tools {
-
-/// Escapes `text` for HTML, also for quoted attributes.
-[[nodiscard]] std::string html_text(std::string_view text);
 
 /// A tick of an axis.
 struct Tick {

@@ -14,6 +14,7 @@ _STYLE = (pathlib.Path(__file__).resolve().parents[3] / "tools/page/page.css").r
 .line.stock { stroke: var(--stock); } .line.place { stroke: var(--place); } .line.rubato { stroke: var(--rubato); }
 .c1 { fill: var(--c1); } .c2 { fill: var(--c2); } .c3 { fill: var(--c3); } .w1 { fill: var(--w1); }
 .w2 { fill: var(--w2); } .u { fill: var(--u); } .bar:hover { stroke: var(--ink); }
+@media (max-width: 640px) { svg text { font-size: 15px; } }
 """
 #: (CSS class, name) of the halves of a run; with mode elastic, mode place is beside it.
 _HALVES = {2: (("stock", "stock Slurm"), ("rubato", "Rubato")),
@@ -59,8 +60,9 @@ def _table(head, rows, rules=(), above=""):
 def _figures(entry, halves):
     rows = []
     for name, values, unit, ratio in metrics.figures(entry, *(half.outcomes for half in halves)):
-        shown = [f"{value:.1f} {unit}" if unit else value for value in values]
-        rows.append([name, *shown, "" if ratio is None else f"{ratio:.2f}"])
+        shown = [f"{value:.1f}" if unit else value for value in values]
+        rows.append([f"{name} ({unit})" if unit else name, *shown,
+                     "" if ratio is None else f"{ratio:.2f}"])
     named = [name for _, name in _HALVES[len(halves)]]
     return _table(["", *named, f"stock / {named[-1]}"], rows)
 
@@ -78,9 +80,9 @@ def _where(halves):
             ran = [job.runs[-1].gpu_type for job in jobs]
             row += [ran.count(gpu_type) or "" for gpu_type in types]
             row.append(sum("+" in gpu_type for gpu_type in ran) or "")
-            row.append(f"{metrics.average(job.jct for job in jobs):.1f} s")
+            row.append(f"{metrics.average(job.jct for job in jobs):.1f}")
         rows.append(row)
-    columns = [*types, "several", "mean time"]
+    columns = [*types, "several", "mean time (s)"]
     named = _HALVES[len(halves)]
     above = "<tr><th></th>" + "".join(
         f'<th class="rule" colspan="{len(columns)}">{name}</th>' for _, name in named) + "</tr>"
@@ -115,6 +117,20 @@ def _run(load, entry, halves):
     return "".join(parts)
 
 
+def verdict(document):
+    """Who won by how much, in a sentence. The seeds say how sure that is."""
+    ratio = document["avg_jct_ratio"]
+    ratios = [run["avg_jct_ratio"] for run in document["runs"]]
+    how = (f"{ratio:.2f} times as long under stock Slurm as under Rubato" if ratio >= 1
+           else f"{1 / ratio:.2f} times as long under Rubato as under stock Slurm")
+    text_of = f"From submit to end jobs took {how} on average"
+    if len(ratios) == 1:
+        return text_of + "; one seed does not say how sure that is."
+    won = sum(one > 1 for one in ratios)
+    return (text_of + f": Rubato was faster with {won} of {len(ratios)} seeds; their ratios are "
+            f"{min(ratios):.2f} to {max(ratios):.2f}.")
+
+
 def render(document, shown, prior="measured"):
     """The page. shown: [(Workload, entry of runs, the two halves)]."""
     runs = document["runs"]
@@ -136,6 +152,7 @@ def render(document, shown, prior="measured"):
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Rubato beside stock Slurm</title><style>{_STYLE}</style></head><body>"
         "<h1>Rubato beside stock Slurm</h1>"
+        f'<p class="verdict">{text(verdict(document))}</p>'
         f"<p>Stock / Rubato: above 1, Rubato was faster. {text(of_what)}; "
         f"Slurm {text(document['slurm_version'])}, mode {text(document['mode'])}{wrong}.</p>"
         f'<div class="tiles">{"".join(tiles)}</div>'

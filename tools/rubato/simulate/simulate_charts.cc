@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lib/base/statistics.h"
 #include "tools/page/chart.h"
+#include "tools/page/html.h"
 #include "tools/rubato/simulate/simulate_gantt.h"
 
 namespace rubato::tools {
@@ -41,19 +43,6 @@ std::vector<double> slowdowns_of(const PageSuite& suite, const SimulatedRun& run
   return of_finished(suite, run, [](const sim::JobResult& job) {
     return job.ideal_s > 0 && job.ideal_s < sim::kNever ? job.jct() / job.ideal_s : sim::kNever;
   });
-}
-
-std::string row_of(const std::vector<std::string>& cells, const char* tag) {
-  std::string html = "<tr>";
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const bool heading = *tag == 'h' || i == 0;
-    html += fmt::format("<t{0}{1}>{2}</t{0}>", heading ? "h" : "d",
-                        *tag == 'h' ? " scope=\"col\""
-                        : i == 0    ? " scope=\"row\""
-                                    : "",
-                        html_text(cells[i]));
-  }
-  return html + "</tr>\n";
 }
 
 // -- Policies compared ------------------------------------------------------------------------
@@ -105,27 +94,54 @@ std::string compared(const PageSuite& suite) {
 
 constexpr const char* kSign = "\u00b1";
 
+/// The unit of a column of times; that of the longest one.
+const char* column_unit(const PageSuite& suite, double sim::Metrics::*figure) {
+  double longest = 0;
+  for (const PageRun& one : suite.runs) {
+    const double value = one.run->metrics.*figure;
+    if (std::isfinite(value)) longest = std::max(longest, value);
+  }
+  return time_unit(longest);
+}
+
+/// Columns of times in the table of figures.
+constexpr std::pair<const char*, double sim::Metrics::*> kTimes[] = {
+    {"Mean", &sim::Metrics::avg_jct_s},
+    {"Median", &sim::Metrics::p50_jct_s},
+    {"99th", &sim::Metrics::p99_jct_s},
+    {"Ideal", &sim::Metrics::ideal_avg_jct_s},
+    {"Makespan", &sim::Metrics::makespan_s}};
+
 std::string figures_table(const PageSuite& suite) {
-  std::vector<std::vector<std::string>> rows{{"Policy", "Knows", "Done", "Mean", "Median", "99th",
-                                              "Ideal", "Makespan", "GPUs allocated",
-                                              "GPU h per job", "Restarts", "Jain", "Max. waiting"}};
+  HtmlTable table{.caption = "Figures of each policy",
+                  .columns = {{"Policy"}, {"Knows"}, {"Done (jobs)"}},
+                  .rows = {}};
+  for (const auto& [name, figure] : kTimes)
+    table.columns.push_back({fmt::format("{} ({})", name, column_unit(suite, figure))});
+  for (const char* heading :
+       {"GPUs allocated (%)", "GPU h per job", "Restarts per job", "Jain", "Max. waiting (jobs)"})
+    table.columns.push_back({heading});
+  const auto plain = [](double value, int digits) {
+    return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("-");
+  };
   for (const PageRun& one : suite.runs) {
     const sim::Metrics& m = one.run->metrics;
-    const auto plain = [](double value, int digits) {
-      return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("-");
-    };
-    rows.push_back(
-        {one.run->policy + (one.run->record.cut ? " (cut)" : ""),
-         sim::known_to(one.run->policy, one.run->record.information),
-         fmt::format("{}/{}", m.finished, m.jobs),
-         spread_text(*one.run, &sim::Metrics::avg_jct_s, kSign),
-         spread_text(*one.run, &sim::Metrics::p50_jct_s, kSign),
-         spread_text(*one.run, &sim::Metrics::p99_jct_s, kSign), time_text(m.ideal_avg_jct_s),
-         spread_text(*one.run, &sim::Metrics::makespan_s, kSign), percent(m.gpu_utilisation),
-         plain(m.gpu_hours_per_job, 1), plain(m.restarts_per_job, 1), plain(m.jain, 2),
-         std::to_string(one.time.max_waiting)});
+    std::vector<std::string> row{one.run->policy + (one.run->record.cut ? " (cut)" : ""),
+                                 sim::known_to(one.run->policy, one.run->record.information),
+                                 fmt::format("{}/{}", m.finished, m.jobs)};
+    for (const auto& [name, figure] : kTimes) {
+      const char* const unit = column_unit(suite, figure);
+      row.push_back(figure == &sim::Metrics::ideal_avg_jct_s
+                        ? time_in(m.ideal_avg_jct_s, unit)
+                        : spread_in(*one.run, figure, unit, kSign));
+    }
+    for (const std::string& cell :
+         {plain(m.gpu_utilisation * 100, 1), plain(m.gpu_hours_per_job, 1),
+          plain(m.restarts_per_job, 1), plain(m.jain, 2), std::to_string(one.time.max_waiting)})
+      row.push_back(cell);
+    table.rows.push_back(std::move(row));
   }
-  return table_html("Figures of each policy", rows);
+  return html_table(table);
 }
 
 std::string published_table(const PageSuite& suite) {
@@ -313,12 +329,11 @@ std::string bars_html(const std::string& title, const std::vector<Bar>& bars, do
 
 std::string table_html(const std::string& caption,
                        const std::vector<std::vector<std::string>>& rows) {
-  std::string html = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>"
-      "<caption class=\"away\">{0}</caption>\n",
-      caption);
-  for (std::size_t i = 0; i < rows.size(); ++i) html += row_of(rows[i], i == 0 ? "h" : "d");
-  return html + "</table></div>\n";
+  HtmlTable table{.caption = caption, .columns = {}, .rows = {}};
+  if (rows.empty()) return "";
+  for (const std::string& heading : rows.front()) table.columns.push_back({heading});
+  table.rows.assign(rows.begin() + 1, rows.end());
+  return html_table(table);
 }
 
 std::string suite_section(const PageSuite& suite, std::size_t number, bool named) {

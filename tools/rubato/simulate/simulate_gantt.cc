@@ -10,6 +10,7 @@
 
 #include "lib/base/json_value.h"
 #include "tools/page/chart.h"
+#include "tools/page/html.h"
 
 namespace rubato::tools {
 namespace {

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "lib/base/json_reader.h"
 #include "lib/sim/engine/timeline.h"
 #include "tools/page/chart.h"
+#include "tools/page/html.h"
 #include "tools/page/page_text.h"
 #include "tools/rubato/simulate/simulate_charts.h"
 #include "tools/rubato/simulate/simulate_gantt.h"
@@ -38,14 +40,6 @@ PageSuite page_suite(const sim::Suite& suite, const std::vector<SimulatedRun>& r
   return found;
 }
 
-std::string head(const std::string& title) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>\n{}{}</style></head>\n<body>\n",
-      html_text(title), kPageStyle, kSimulateStyle);
-}
-
 std::string title_of(const std::vector<sim::Suite>& suites) {
   return suites.size() == 1 ? "Simulation of " + suites.front().name
                             : fmt::format("Simulation of {} workloads", suites.size());
@@ -69,6 +63,34 @@ std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& fact
   }
   for (const std::string& note : facts.notes) html += fmt::format("<p>{}</p>\n", html_text(note));
   return html;
+}
+
+/// Who had the shortest mean time from arrival to end in a suite, and by how much. "" where there
+/// are not two whole runs to compare.
+std::string verdict(const PageSuite& suite, bool named) {
+  std::vector<const SimulatedRun*> runs;
+  for (const PageRun& one : suite.runs) {
+    const double mean = one.run->metrics.avg_jct_s;
+    if (!one.run->record.cut && std::isfinite(mean) && mean > 0) runs.push_back(one.run);
+  }
+  if (runs.size() < 2) return "";
+  std::ranges::stable_sort(runs, {},
+                           [](const SimulatedRun* run) { return run->metrics.avg_jct_s; });
+  const sim::Metrics& best = runs[0]->metrics;
+  const sim::Metrics& next = runs[1]->metrics;
+  std::string text = named ? suite.suite->name + ": " : "";
+  text += fmt::format(
+      "jobs took {} on average from arrival to end under {}, the least; under {} {}",
+      time_text(best.avg_jct_s), runs[0]->policy, runs[1]->policy, time_text(next.avg_jct_s));
+  text += fmt::format(" ({:.2f} times as long)", next.avg_jct_s / best.avg_jct_s);
+  if (runs.size() > 2) {
+    text += fmt::format(", and up to {:.2f} times as long under {}",
+                        runs.back()->metrics.avg_jct_s / best.avg_jct_s, runs.back()->policy);
+  }
+  if (best.finished < best.jobs || next.finished < next.jobs)
+    text += fmt::format("; of {} jobs {} and {} finished", best.jobs, best.finished, next.finished);
+  if (!named) text[0] = static_cast<char>(std::toupper(text[0]));
+  return html_verdict(text + ".");
 }
 
 std::string how_it_was_made(const std::vector<SimulatedRun>& runs, const PageFacts& facts) {
@@ -132,19 +154,21 @@ std::string simulate_page(const std::vector<SimulatedRun>& runs,
     }
   }
   const std::string title = title_of(suites);
-  std::string html = head(title) + fmt::format("<h1>{}</h1>\n", html_text(title));
-  html += facts.history + summary(runs, facts);
+  std::string html = html_head(title, {kPageStyle, kSimulateStyle}) +
+                     fmt::format("<h1>{}</h1>\n", html_text(title));
   std::vector<PageSuite> sections;
   sections.reserve(suites.size());
   std::size_t number = 0;
   for (const sim::Suite& suite : suites) {
     sections.push_back(page_suite(suite, runs, policies, number));
   }
+  for (const PageSuite& section : sections) html += verdict(section, suites.size() > 1);
+  html += facts.history + summary(runs, facts);
   thin_out(sections);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     html += suite_section(sections[i], i, suites.size() > 1);
   }
-  return html + how_it_was_made(runs, facts) + script_data(sections) + "</body>\n</html>\n";
+  return html + how_it_was_made(runs, facts) + script_data(sections) + html_end();
 }
 
 }  // namespace rubato::tools

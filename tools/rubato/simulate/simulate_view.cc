@@ -122,11 +122,27 @@ std::string time_text(double seconds) {
                             : fmt::format("{:.2f} h", seconds / kHour);
 }
 
-std::string spread_text(const SimulatedRun& run, double sim::Metrics::*figure, const char* sign) {
+static std::string with_spread(std::string text, const SimulatedRun& run,
+                               double sim::Metrics::*figure, const char* sign) {
   const double mean = run.metrics.*figure;
-  std::string text = time_text(mean);
   if (!run.spread || !(mean > 0) || !std::isfinite((*run.spread).*figure)) return text;
   return text + fmt::format(" {}{:.1f} %", sign, 100 * (*run.spread).*figure / mean);
+}
+
+std::string spread_text(const SimulatedRun& run, double sim::Metrics::*figure, const char* sign) {
+  return with_spread(time_text(run.metrics.*figure), run, figure, sign);
+}
+
+const char* time_unit(double longest) { return longest < kInHours ? "s" : "h"; }
+
+std::string time_in(double seconds, const char* unit) {
+  if (!std::isfinite(seconds)) return "-";
+  return *unit == 's' ? fmt::format("{:.1f}", seconds) : fmt::format("{:.2f}", seconds / kHour);
+}
+
+std::string spread_in(const SimulatedRun& run, double sim::Metrics::*figure, const char* unit,
+                      const char* sign) {
+  return with_spread(time_in(run.metrics.*figure, unit), run, figure, sign);
 }
 
 double figure_of(const sim::Metrics& metrics, const std::string& name) {

@@ -40,6 +40,13 @@ struct SimulatedRun {
 /// seed. `sign` stands before it.
 [[nodiscard]] std::string spread_text(const SimulatedRun& run, double sim::Metrics::*figure,
                                       const char* sign = "+-");
+/// The unit in which a column of times up to `longest` seconds reads best: "s" or "h".
+[[nodiscard]] const char* time_unit(double longest);
+/// The same as spread_text() in a unit of time_unit(), without it.
+[[nodiscard]] std::string spread_in(const SimulatedRun& run, double sim::Metrics::*figure,
+                                    const char* unit, const char* sign);
+/// `seconds` in a unit of time_unit(), without it; "-" if infinite or NaN.
+[[nodiscard]] std::string time_in(double seconds, const char* unit);
 /// A figure of `metrics` by its name; NaN for an unknown name.
 [[nodiscard]] double figure_of(const sim::Metrics& metrics, const std::string& name);
 /// Relative difference from the published value.

@@ -12,6 +12,7 @@
 #include "lib/sim/formats/format_sacct.h"
 #include "lib/sim/formats/sacct_fields.h"
 #include "tools/page/chart.h"
+#include "tools/page/html.h"
 #include "tools/rubato/simulate/simulate_charts.h"
 #include "tools/rubato/simulate/simulate_view.h"
 #include "tools/shared/table.h"
