@@ -102,6 +102,8 @@ plugin_libslurm_read_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 plugin_libslurm_read_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 
 plugin_libslurm_write_la_SOURCES = \
+  plugin/slurm/write/admin_comment.cc \
+  plugin/slurm/write/admin_comment.h \
   plugin/slurm/write/gpu_type.cc \
   plugin/slurm/write/gpu_type.h \
   plugin/slurm/write/gres_merge.cc \

@@ -62,6 +62,7 @@ struct Config {
   std::string publish_dir;                 ///< PublishDir; "" = StateSaveLocation/rubato/publish
   double publish_interval = 1.0;           ///< PublishInterval, seconds
   std::string log_level = "info";          ///< LogLevel
+  std::string job_summary = "off";         ///< JobSummary
   std::string store_dir;                   ///< StoreDir; "" = StateSaveLocation/rubato
   int store_retention_days = 180;          ///< StoreRetentionDays
   Seconds warm_up = 60;                    ///< WarmUp, seconds; 0: none

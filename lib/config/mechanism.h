@@ -73,6 +73,7 @@ enum class Mechanism {
   kShrinkRepair,
   kGrow,
   kKeepNodes,
+  kJobSummary,
 };
 
 /// One row of the table of mechanisms.
@@ -173,6 +174,7 @@ inline constexpr std::array kMechanisms = {
                   "jobs get no GPUs while they run, and stock Slurm merges jobs that expand another"},
     MechanismWord{Mechanism::kKeepNodes, "keep-nodes",
                   "a running job that becomes smaller gets nodes like any other"},
+    MechanismWord{Mechanism::kJobSummary, "job-summary", "nothing sums up ended jobs"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

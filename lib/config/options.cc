@@ -180,6 +180,10 @@ std::vector<Option> make_options() {
               {"info", "as warning, and changes of state"},
               {"debug", "as info, and every round"}},
              "how much Rubato writes to slurmctld's log"),
+      choice("JobSummary", &Config::job_summary, "off",
+             {{"off", "only rubato explain shows summaries"},
+              {"admin-comment", "the AdminComment of each managed job gets its summary at its end"}},
+             "where the summary of an ended job is written"),
       seconds("MessageInterval", &Config::message_interval, "60", {0, 86400},
               "minimum time between two reports of a running job"),
       other("GpuType", OptionType::kName, "a100",
@@ -292,6 +296,12 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "A run that is this much older than the newest report has half its weight, so that forecasts "
      "follow new drivers, libraries and file systems. 0: no decay. The last 32 runs of each "
      "configuration always count."},
+    {"JobSummary",
+     "With admin-comment, modes place and elastic write one line {rubato waited=... ran=... "
+     "gpu-hours=... rate=... forecast=...} to the job in slurmctld and, with "
+     "accounting_storage/slurmdbd, to its record in the accounting, where sacct shows it. Other "
+     "text "
+     "in AdminComment stays. rubato-files(5) has the words of the line."},
     {"MessageInterval",
      "An earlier report is dropped and counted. Its update still succeeds, so that a training loop "
      "never fails because of it. A report may come early by a tenth of this time. 0 accepts every "

@@ -17,6 +17,36 @@ namespace rubato {
 
 inline constexpr const char* kDecisionsSchema = "rubato.decisions/1";
 
+/// A request that jobs of the same type would do better with (lib/model/throughput/
+/// better_request.h). No GPUs: the models are sure of none.
+struct BetterPlace {
+  std::string gpu_type;
+  int gpus = 0;
+  double ratio = 0;  ///< its throughput over that of the run
+  double low = 0;    ///< 90 % interval of the ratio
+  double high = 0;
+
+  bool operator==(const BetterPlace&) const = default;
+};
+
+/// What a run did, in figures. All are 0 where the run was not seen, as after a restart of
+/// slurmctld.
+struct RunSummary {
+  Seconds eligible = 0;    ///< from when Slurm would have let it start
+  std::string gpu_type;    ///< that it held at its end
+  int gpus = 0;            ///< likewise
+  int nodes = 0;           ///< likewise
+  double gpu_seconds = 0;  ///< GPUs that it held, multiplied by time
+  int restarts = 0;        ///< of the job before this run
+  double forecast = 0;     ///< samples/s, as at its start; 0: none
+  Seconds time_limit = 0;  ///< 0: none
+  bool completed = false;  ///< it ended by itself, with exit code 0
+  BetterPlace better{};
+
+  [[nodiscard]] bool known() const { return eligible != 0; }
+  bool operator==(const RunSummary&) const = default;
+};
+
 /// The decision that a run of a managed job began with.
 struct StartRecord {
   JobKey job;               ///< of the run; of an array task its own
@@ -30,6 +60,7 @@ struct StartRecord {
   Explanation told;
   std::int64_t samples = 0;  ///< done, by the last report of an ended run; 0: none
   double throughput = 0;     ///< samples/s, likewise
+  RunSummary summary{};      ///< of an ended run
 
   bool operator==(const StartRecord&) const = default;
 };

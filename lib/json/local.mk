@@ -15,6 +15,8 @@ lib_librubato_json_la_SOURCES = \
   lib/json/hints_json.cc \
   lib/json/job_annotation.cc \
   lib/json/job_annotation.h \
+  lib/json/job_summary.cc \
+  lib/json/job_summary.h \
   lib/json/json.h \
   lib/json/json_documents.cc \
   lib/json/json_documents.h \

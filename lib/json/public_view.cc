@@ -141,6 +141,10 @@ StartRecords public_view(const StartRecords& records, const PrivateData& hidden)
   for (const auto& record : records) {
     StartRecord plain = *record;
     hide_throughputs(plain.told);
+    if (hides_profiles(hidden)) {  // what other jobs of the type measured
+      plain.summary.forecast = 0;
+      plain.summary.better = {};
+    }
     if (hidden.nodes) hide_nodes(plain.told);
     shown.push_back(std::make_shared<const StartRecord>(std::move(plain)));
   }

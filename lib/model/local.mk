@@ -83,6 +83,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/step_time_models.cc \
   lib/model/throughput/acquisition.cc \
   lib/model/throughput/acquisition.h \
+  lib/model/throughput/better_request.cc \
+  lib/model/throughput/better_request.h \
   lib/model/throughput/error_replay.cc \
   lib/model/throughput/error_replay.h \
   lib/model/throughput/fit_hyperparameters.cc \

@@ -13,6 +13,7 @@
 #include "lib/base/json_value.h"
 #include "lib/core/plan.h"
 #include "lib/json/period.h"
+#include "lib/model/models.h"
 #include "lib/runtime/message_queue.h"
 #include "lib/runtime/run_log.h"
 #include "lib/runtime/running_jobs.h"
@@ -59,6 +60,11 @@ class Recorder {
   /// The jobs ended by themselves: what they did counts for their job types. After their last
   /// reports.
   void record_works(const std::vector<JobKey>& completed, Memory& memory);
+
+  /// Completes the summaries of the runs that ended in the last round: which ended by themselves,
+  /// and what `models` know of a better request. Returns them. After their last reports.
+  [[nodiscard]] std::vector<std::shared_ptr<const StartRecord>> summarise(
+      const std::vector<JobKey>& completed, const Models& models);
 
   /// Records that reached the disk so far; grows when models.json may have changed.
   [[nodiscard]] std::int64_t written() const;

@@ -5,6 +5,7 @@
 
 #include "lib/base/json_reader.h"
 #include "lib/json/json.h"
+#include "lib/model/throughput/better_request.h"
 #include "lib/policy/memory.h"
 #include "lib/runtime/recorder.h"
 
@@ -84,6 +85,28 @@ void Recorder::record_works(const std::vector<JobKey>& completed, Memory& memory
     const store::JobType type = type_of(*facts);
     fold_work(key, {type.shared ? "" : type.account, type.name}, facts->left, memory);
   }
+}
+
+std::vector<std::shared_ptr<const StartRecord>> Recorder::summarise(
+    const std::vector<JobKey>& completed, const Models& models) {
+  std::vector<std::shared_ptr<const StartRecord>> records;
+  if (config_->off(Mechanism::kJobSummary)) return records;
+  for (const JobKey& key : ended_) {
+    const RunFacts* facts = running_jobs_.find(key);
+    if (facts == nullptr || starts_.ended(key) == nullptr) continue;
+    BetterPlace better;
+    if (models.throughput_model() != nullptr) {
+      const store::JobType type = type_of(*facts);
+      const auto found =
+          better_request(*models.throughput_model(), {type.shared ? "" : type.account, type.name},
+                         facts->held.type, facts->held.gpus);
+      if (found) better = {found->gpu_type, found->gpus, found->ratio, found->low, found->high};
+    }
+    const bool ended_itself = std::ranges::find(completed, key) != completed.end();
+    starts_.sum_up(key, *facts, ended_itself, better);
+    records.push_back(starts_.ended(key));
+  }
+  return records;
 }
 
 void Recorder::record_decisions(const Snapshot& snapshot, const Plan& plan) {

@@ -39,6 +39,7 @@ double count_service(RunFacts& facts, Seconds now) {
 
 void follow(const Job& job, RunFacts& facts) {
   facts.managed = job.managed;
+  facts.time_limit = job.time_limit;
   facts.nodes = static_cast<int>(job.allocation.size());
   facts.cores = 0;
   facts.memory = 0;

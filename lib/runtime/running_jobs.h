@@ -29,6 +29,7 @@ struct RunFacts {
   int restarts = 0;
   Seconds eligible = 0;
   Seconds start = 0;
+  Seconds time_limit = 0;
   double attained = 0;       ///< GPU-seconds held since `start`
   Seconds counted = 0;       ///< up to when `attained` is counted
   std::int64_t samples = 0;  ///< done, by the last report

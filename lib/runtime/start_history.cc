@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <utility>
 #include <vector>
@@ -44,6 +45,34 @@ Explanation told_of_task(Explanation told, const Job& task, const Snapshot& snap
   told.nodes = std::move(nodes);
   told.gpu_type = held.type;
   return told;
+}
+
+// The number at the begin of a fact such as "812 samples/s (480 reports, within 3 %)"; 0: none.
+double number_of(const Explanation& told, const std::string& fact) {
+  for (const auto& [name, value] : told.facts)
+    if (name == fact) return std::strtod(value.c_str(), nullptr);
+  return 0;
+}
+
+// What was forecast at the start, for the GPUs that the job got.
+double forecast_at_start(const Explanation& told) {
+  for (const SizeOutcome& size : told.sizes)
+    if (size.outcome == "taken" && size.throughput > 0) return size.throughput;
+  const double given = number_of(told, "rate_given");
+  return given > 0 ? given : number_of(told, "rate." + told.gpu_type);
+}
+
+RunSummary summary_of(const RunFacts& facts, const Explanation& told) {
+  RunSummary summary;
+  summary.eligible = facts.eligible;
+  summary.gpu_type = facts.held.type;
+  summary.gpus = facts.held.gpus;
+  summary.nodes = facts.nodes;
+  summary.gpu_seconds = facts.attained;
+  summary.restarts = facts.restarts;
+  summary.forecast = forecast_at_start(told);
+  summary.time_limit = facts.time_limit < kForever ? facts.time_limit : 0;
+  return summary;
 }
 
 }  // namespace
@@ -90,6 +119,24 @@ void StartHistory::end(const JobKey& job, Seconds now, const RunFacts* facts) {
   }
   found->second = std::make_shared<const StartRecord>(std::move(ended));
   changed_ = true;
+}
+
+void StartHistory::sum_up(const JobKey& job, const RunFacts& facts, bool completed,
+                          const BetterPlace& better) {
+  const auto found = records_.find(job);
+  if (found == records_.end() || found->second->end == 0 || found->second->start != facts.start)
+    return;
+  StartRecord ended = *found->second;
+  ended.summary = summary_of(facts, ended.told);
+  ended.summary.completed = completed;
+  ended.summary.better = better;
+  found->second = std::make_shared<const StartRecord>(std::move(ended));
+  changed_ = true;
+}
+
+std::shared_ptr<const StartRecord> StartHistory::ended(const JobKey& job) const {
+  const auto found = records_.find(job);
+  return found != records_.end() && found->second->end != 0 ? found->second : nullptr;
 }
 
 void StartHistory::report_last(const JobKey& job, const RunFacts& facts) {

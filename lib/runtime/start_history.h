@@ -31,6 +31,12 @@ class StartHistory {
   /// A report of a job that has ended, on its way when it did.
   void report_last(const JobKey& job, const RunFacts& facts);
 
+  /// Gives the record of a run that has ended its summary. Nothing happens where there is no record
+  /// or `facts` are of another run.
+  void sum_up(const JobKey& job, const RunFacts& facts, bool completed, const BetterPlace& better);
+  /// The record of a run that has ended; null if there is none.
+  [[nodiscard]] std::shared_ptr<const StartRecord> ended(const JobKey& job) const;
+
   /// The execution plan that a run was told at its start; "" if none was chosen for it.
   [[nodiscard]] std::string plan_told(const JobKey& job) const;
 

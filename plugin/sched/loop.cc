@@ -15,6 +15,7 @@
 #include "lib/policy/round.h"
 #include "lib/runtime/waiting_messages.h"
 #include "plugin/common/guard.h"
+#include "plugin/slurm/write/admin_comment.h"
 
 namespace rubato {
 
@@ -374,10 +375,18 @@ void Loop::cycle() {
   memory_ = std::move(left);
   recorder_.record_round(*snapshot, *plan, memory_, committer_.counts().started - started_before);
   recorder_.process_messages(pair_.take_last_reports(recorder_.ended()), memory_);
-  if (config_->mode == Mode::kElastic && !config_->off(Mechanism::kUsualWork))
-    recorder_.record_works(snapshots_.completed(recorder_.ended(), *config_), memory_);
+  record_ends(*models);
   note_round({.snapshot = snapshot, .plan = plan, .models = models});
   publish(false);
+}
+
+void Loop::record_ends(const Models& models) {
+  const std::vector<JobKey> completed = snapshots_.completed(recorder_.ended(), *config_);
+  if (config_->mode == Mode::kElastic && !config_->off(Mechanism::kUsualWork))
+    recorder_.record_works(completed, memory_);
+  const auto summaries = recorder_.summarise(completed, models);
+  if (!places() || config_->job_summary != "admin-comment") return;
+  write_admin_comments(summaries, *config_, times_);
 }
 
 // rubato doctor names the record, although no round is made.

@@ -58,6 +58,8 @@ class Loop final : public Waker {
   void await_shapes();
   void shorten(Snapshot& snapshot);
   [[nodiscard]] std::optional<Plan> decide(const Snapshot&, const Models&);
+  /// Sums up the runs that ended in this round.
+  void record_ends(const Models& models);
   void note_round(const RoundRecord& round);
   /// Passes on reports and models between cycles.
   void tend_guarded() noexcept;

@@ -169,6 +169,13 @@ class ManExamples(unittest.TestCase):
             value = {**job, **job["rubato"]}[member]
             self.assertEqual(pairs[key], value if isinstance(value, str) else f"{value:g}", key)
 
+    def summary(self, lines, _):
+        """The words are those that the plugin writes, in its order."""
+        source = (SOURCE / "lib/json/job_summary.cc").read_text()
+        written = re.findall(r"([a-z-]+)=(?=\{|\")", source)
+        said = [pair.split("=")[0] for pair in lines[0].strip("{}").split()[1:]]
+        self.assertEqual(said, [word for word in written if word in said])
+
     def interruptions(self, lines, _):
         form = (r"\S+Z JobId=\d+ restart=(saving|requeued|done|measured|failed) uid=\d+ gpus=\d+->\d+"
                 r"( gpu-type=\S+)?( seconds=\d+)?( cost=\d+)?( words=\"[^\"]*\")?$")
@@ -191,7 +198,8 @@ class ManExamples(unittest.TestCase):
         (r"[.]/configure ", configure), (r"PluginDir=", slurm_conf), (r"optional ", plugstack),
         (r"(#SBATCH |--comment=)", sbatch_lines), (r"(echo|scontrol update) .*report ", report),
         (r"s(batch|alloc|run) .*--comment=", wrong_hints), (r"PREFIX/lib/", plugin_files),
-        (r"\d{4}-\d\d-\d\dT.* restart=", interruptions), (r"[{]rubato ", segment), (r"[A-Z][A-Za-z]+=", rubato_conf))
+        (r"\d{4}-\d\d-\d\dT.* restart=", interruptions), (r"[{]rubato waited=", summary),
+        (r"[{]rubato ", segment), (r"[A-Z][A-Za-z]+=", rubato_conf))
 
     def test_every_block(self):
         counts = {}

@@ -13,6 +13,7 @@
 #include "plugin/slurm/read/snapshot_in.h"
 #include "plugin/slurm/stock/controller.h"
 #include "plugin/slurm/stock/locks.h"
+#include "plugin/slurm/write/admin_comment.h"
 #include "plugin/slurm/write/live_shrink.h"
 #include "plugin/slurm/write/running_job.h"
 #include "plugin/slurm/write/system_comment.h"
@@ -146,6 +147,11 @@ void WriteBack::reserve(const Snapshot&, const Plan&, const Config&, Pair&, Lock
   ++test::core().reserves;
 }
 void WriteBack::clear(const Config&, Pair&, LockTimes&) { ++test::core().clears; }
+
+void write_admin_comments(const std::vector<std::shared_ptr<const StartRecord>>& ended,
+                          const Config&, LockTimes&) {
+  test::core().summaries += static_cast<int>(ended.size());
+}
 
 void SystemComments::write(const Snapshot&, const Plan&, const Config&, LockTimes&) {
   ++test::core().segments;

@@ -57,6 +57,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/json/json_text_test.cc \
   test/unit/json/models_fit_test.cc \
   test/unit/json/models_table_test.cc \
+  test/unit/json/job_summary_test.cc \
   test/unit/json/period_test.cc \
   test/unit/json/public_view_test.cc \
   test/unit/json/record_schema_test.cc \
@@ -78,6 +79,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/model/ended_work_test.cc \
   test/unit/model/predictor_test.cc \
   test/unit/model/step_time_test.cc \
+  test/unit/model/better_request_test.cc \
   test/unit/model/throughput_test.cc \
   test/unit/model/unproven_test.cc \
   test/unit/plugin/gate_test.cc \

@@ -477,6 +477,42 @@ TEST_F(EndedWorkTest, DoesNotCountIfTheJobWasCancelled) {
   EXPECT_EQ(works(), 0U);
 }
 
+class SummaryTest : public LoopTest {
+ protected:
+  /// How many summaries were to be written after a job waited, ran and ended.
+  int summaries(const std::string& options) {
+    core().summaries = 0;
+    configure(options + "\nManagedPartitions=all\n");
+    begin();
+    if (!until([this] { return gate_.beat_age().has_value(); })) return 99;
+    Snapshot ended = one_pending_job();
+    ended.jobs.clear();
+    for (const Snapshot& next : {one_pending_job(), one_running_job(), ended}) {
+      set_jobs(next);
+      const int commits = core().commits;
+      const int looks = core().looks_reading + core().looks_writing;
+      const auto rounds_made = [&] {
+        loop_->wake();
+        return core().commits > commits + 2 ||
+               core().looks_reading + core().looks_writing > looks + 4;
+      };
+      if (!until(rounds_made)) return 99;
+    }
+    end();
+    return core().summaries;
+  }
+};
+
+TEST_F(SummaryTest, IsWrittenOnceWhereTheSiteAsksForIt) {
+  EXPECT_EQ(summaries("Mode=place\nJobSummary=admin-comment"), 1);
+}
+
+TEST_F(SummaryTest, IsNotWrittenByDefault) { EXPECT_EQ(summaries("Mode=place"), 0); }
+
+TEST_F(SummaryTest, IsNotWrittenInModeObserve) {
+  EXPECT_EQ(summaries("Mode=observe\nJobSummary=admin-comment"), 0);
+}
+
 TEST_F(LoopTest, PrivateDataReplacesWhatWasPublished) {
   set_jobs(one_running_job());
   begin();

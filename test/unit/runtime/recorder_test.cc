@@ -274,6 +274,49 @@ TEST_F(RecorderTest, the_work_of_an_ended_job_counts_for_its_type) {
   EXPECT_EQ(memory_.works[0], (ProfileWork{"research", "resnet50", kNow + 10, {{5400}}}));
 }
 
+TEST_F(RecorderTest, an_ended_run_is_summed_up_with_what_the_models_know) {
+  Snapshot before = one_running("resnet50", kNow - 101);
+  Job& waiting = before.jobs[0];
+  waiting.state = JobState::kPending;
+  waiting.allocation.clear();
+  Plan plan;
+  Explanation told;
+  told.job = waiting.key;
+  told.verdict = Verdict::kStart;
+  told.gpu_type = "a100";
+  plan.explanations.push_back(told);
+  record_round(before, plan);
+  record_round(one_running("resnet50"));
+  const JobKey key = before.jobs[0].key;
+  send(key, 1000, 40);
+  Snapshot after = make_cluster({{"a100", 4}});
+  after.taken = kNow + 20;
+  record_round(after);
+
+  std::vector<ThroughputObservation> observations;
+  for (const auto& [type, rate] : {std::pair{"a100", 40.0}, std::pair{"h100", 90.0}}) {
+    ThroughputObservation one{{"research", "resnet50"}, type, 3, rate, 400};
+    one.jobs = one.profile_jobs = 5;
+    observations.push_back(one);
+  }
+  const Models models({}, std::make_shared<const ThroughputModel>(TypeSpeeds(), observations));
+  const auto records = recorder_->summarise({key}, models);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_TRUE(records[0]->summary.completed);
+  EXPECT_EQ(records[0]->summary.better.gpu_type, "h100");
+  EXPECT_EQ(records[0]->samples, 1000);
+}
+
+TEST_F(RecorderTest, without_the_mechanism_nothing_is_summed_up) {
+  config_.test_off.insert(Mechanism::kJobSummary);
+  recorder_ = make();
+  record_round(one_running("resnet50"));
+  Snapshot after = make_cluster({{"a100", 4}});
+  after.taken = kNow + 20;
+  record_round(after);
+  EXPECT_TRUE(recorder_->summarise({}, Models()).empty());
+}
+
 TEST_F(RecorderTest, the_work_of_a_shared_type_counts_for_all_accounts) {
   config_.job_types = {{.name = "resnet50", .shared = true}};
   recorder_->configure(std::make_shared<const Config>(config_));

@@ -163,6 +163,39 @@ TEST_F(StartHistoryTest, an_ended_job_has_its_last_report) {
   EXPECT_EQ(*saved->front(), *history_.records()->front());
 }
 
+TEST_F(StartHistoryTest, an_ended_job_has_a_summary) {
+  const Snapshot before = pending();
+  record_round(before, {told_of(before.jobs[0])});
+  Snapshot snapshot = running();
+  snapshot.jobs[0].managed = true;
+  snapshot.jobs[0].eligible = kNow - 50;
+  snapshot.jobs[0].time_limit = 600;
+  record_round(snapshot);
+  const JobKey key = before.jobs[0].key;
+  EXPECT_EQ(history_.ended(key), nullptr) << "it runs";
+  record_round(empty(kNow + 101));
+  ASSERT_NE(history_.ended(key), nullptr);
+  EXPECT_FALSE(history_.ended(key)->summary.known());
+  history_.sum_up(key, *runs_.find(key), true, {"h100", 2, 2.0, 1.8, 2.2});
+  const auto record = history_.ended(key);
+  const RunSummary& summary = record->summary;
+  EXPECT_EQ(summary.eligible, kNow - 50);
+  EXPECT_EQ(summary.gpu_type, "a100");
+  EXPECT_EQ(summary.gpus, 2);
+  EXPECT_EQ(summary.gpu_seconds, 200) << "2 GPUs from kNow + 1 to kNow + 101";
+  EXPECT_EQ(summary.forecast, 812);
+  EXPECT_EQ(summary.time_limit, 600);
+  EXPECT_TRUE(summary.completed);
+  EXPECT_EQ(summary.better.gpu_type, "h100");
+  const auto saved = decisions_from_json(to_json(*history_.records()));
+  ASSERT_TRUE(saved) << saved.error().text;
+  EXPECT_EQ(*saved->front(), *history_.records()->front());
+  const auto shown = public_view(*history_.records(), PrivateData{.usage = true});
+  EXPECT_EQ(shown.front()->summary.better, BetterPlace{});
+  EXPECT_EQ(shown.front()->summary.forecast, 0);
+  EXPECT_EQ(shown.front()->summary.gpu_seconds, 200);
+}
+
 TEST_F(StartHistoryTest, an_ended_job_is_told_of_for_an_hour) {
   const Snapshot before = pending();
   record_round(before, {told_of(before.jobs[0])});

@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lib/json/decisions.h"
 #include "tools/shared/output.h"
@@ -30,5 +32,9 @@ struct JobEnd {
 /// "95 samples/s at its last report, after 5000 samples; forecast at its start: 120 samples/s (3
 /// reports, within 22 %)". "" if the job never reported.
 [[nodiscard]] std::string measured_text(const StartRecord& record);
+
+/// Lines about what an ended run did: label and text. None where the run was not seen.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> summary_lines(
+    const StartRecord& record);
 
 }  // namespace rubato::tools

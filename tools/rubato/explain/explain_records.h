@@ -12,6 +12,7 @@
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
 #include "lib/json/decisions.h"
+#include "lib/json/decisions_records.h"
 #include "lib/json/record_description.h"
 #include "tools/rubato/explain/explain_array.h"
 #include "tools/rubato/explain/explain_ended.h"
@@ -358,6 +359,8 @@ void describe(Visitor& v, R& one) {
   if (v.rest(one.ended)) {
     v.real("rate", start.throughput);
     v.number("samples", start.samples, kMaxSamples);
+    v.object("summary", start.summary);
+    v.note("summary", "what the run did; left out where Rubato did not see it");
   }
   const tools::SqueueJob shown = one.squeue.value_or(tools::SqueueJob{});
   if (v.rest(one.squeue.has_value())) {
