@@ -18,11 +18,15 @@ tools_libtools_la_SOURCES = \
   tools/rqueue/rqueue_records.h \
   tools/rqueue/rqueue_sort.cc \
   tools/rqueue/rqueue_sort.h \
+  tools/rubato/stats/verdict.cc \
+  tools/rubato/stats/verdict.h \
   tools/shared/command.h \
   tools/shared/command_line.cc \
   tools/shared/command_line.h \
   tools/shared/format.cc \
   tools/shared/format.h \
+  tools/shared/gpu_use.cc \
+  tools/shared/gpu_use.h \
   tools/shared/job_facts.cc \
   tools/shared/job_facts.h \
   tools/shared/job_facts_records.h \
@@ -133,6 +137,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/stats/queue_metrics.h \
   tools/rubato/stats/stats_view.cc \
   tools/rubato/stats/stats_view.h \
+  tools/rubato/stats/verdict_records.h \
   tools/rubato/whatif/cmd_whatif.cc \
   tools/rubato/whatif/whatif_job.cc \
   tools/rubato/whatif/whatif_job.h \

@@ -170,6 +170,8 @@ struct AskedResize {
   double throughput = 0;     ///< samples/s then
   bool measured = false;     ///< a report after the change showed its cost
   double cost = 0;           ///< then: seconds without progress
+  double gain = 0;  ///< forecast when it began: seconds by which the job ends earlier, its cost
+                    ///< included; 0: none was forecast
 
   [[nodiscard]] bool over() const {
     return step == ResizeStep::kDone || step == ResizeStep::kFailed;

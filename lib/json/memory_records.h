@@ -227,6 +227,8 @@ void describe(Visitor& v, R& resize) {
   v.note("measured", "a report afterwards showed the cost");
   v.amount("cost", resize.cost);
   v.note("cost", "seconds without progress, if measured");
+  v.amount("gain", resize.gain);
+  v.note("gain", "forecast: seconds by which the job ends earlier");
 }
 
 template <typename Visitor, Is<ArrivalTime> R>

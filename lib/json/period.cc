@@ -24,6 +24,17 @@ void WaitCount::add(Seconds wait) {
   longest = std::max(longest, wait);
 }
 
+void ChangeCount::add(const ChangeCount& more) {
+  grown += more.grown;
+  shrunk += more.shrunk;
+  restarted += more.restarted;
+  stopped += more.stopped;
+  failed += more.failed;
+  measured += more.measured;
+  cost += more.cost;
+  gain += more.gain;
+}
+
 Period& Periods::at(Seconds now, const std::string& mode) {
   const Seconds day = now - now % kDay;
   const auto place = std::lower_bound(

@@ -26,6 +26,22 @@ struct WaitCount {
   bool operator==(const WaitCount&) const = default;
 };
 
+/// Changes of running jobs that came to an end.
+struct ChangeCount {
+  std::int64_t grown = 0;      ///< got GPUs while they ran
+  std::int64_t shrunk = 0;     ///< gave GPUs back while they ran
+  std::int64_t restarted = 0;  ///< started again at another size or place
+  std::int64_t stopped = 0;    ///< made to wait again
+  std::int64_t failed = 0;
+  std::int64_t measured = 0;  ///< of those done: their cost is known
+  double cost = 0;            ///< seconds without progress of these
+  double gain = 0;            ///< of those done, forecast: seconds by which jobs end earlier
+
+  [[nodiscard]] std::int64_t done() const { return grown + shrunk + restarted + stopped; }
+  void add(const ChangeCount& more);
+  bool operator==(const ChangeCount&) const = default;
+};
+
 /// One day (UTC) in one mode. Only managed jobs count.
 struct Period {
   Seconds day = 0;   ///< its first second
@@ -40,6 +56,10 @@ struct Period {
   std::int64_t not_earlier = 0;  ///< stock Slurm started it first, or in the same second
   double gpu_seconds = 0;        ///< held by managed jobs
   std::int64_t reports = 0;      ///< that jobs sent and that were taken
+  /// Jobs that ended by themselves in one run: from when they could have run to their end. A job
+  /// with a restart is not among them: its first run is not known.
+  WaitCount completions{};
+  ChangeCount changes{};
 
   bool operator==(const Period&) const = default;
 };

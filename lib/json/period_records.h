@@ -25,6 +25,21 @@ void describe(Visitor& v, R& count) {
   v.number("longest", count.longest, kMaxTotal, kAlways);
 }
 
+template <typename Visitor, Is<ChangeCount> R>
+void describe(Visitor& v, R& changes) {
+  v.number("grown", changes.grown, kMaxTotal);
+  v.number("shrunk", changes.shrunk, kMaxTotal);
+  v.number("restarted", changes.restarted, kMaxTotal);
+  v.number("stopped", changes.stopped, kMaxTotal);
+  v.number("failed", changes.failed, kMaxTotal);
+  v.number("measured", changes.measured, kMaxTotal);
+  v.note("measured", "of those done: their cost is known");
+  v.real("cost_s", changes.cost);
+  v.note("cost_s", "seconds without progress of these");
+  v.real("gain_s", changes.gain);
+  v.note("gain_s", "forecast of those done: seconds by which jobs end earlier");
+}
+
 template <typename Visitor, Is<Period> R>
 void describe(Visitor& v, R& period) {
   v.past("day", period.day, kAlways);
@@ -38,6 +53,12 @@ void describe(Visitor& v, R& period) {
   v.number("not_earlier", period.not_earlier, kMaxTotal, kAlways);
   v.real("gpu_seconds", period.gpu_seconds, kAlways);
   v.number("reports", period.reports, kMaxTotal, kAlways);
+  v.object("completions", period.completions);
+  v.note("completions",
+         "jobs that ended by themselves in one run: seconds from when they could have run to their "
+         "end");
+  v.object("changes", period.changes);
+  v.note("changes", "changes of running jobs that came to an end");
 }
 
 template <typename Visitor, Is<PeriodsRecord> R>

@@ -73,7 +73,7 @@ void hide_profiles(Memory& memory) {
   memory.change_costs.clear();
   for (AskedResize& change : memory.asked_resizes) {
     change.samples = 0;
-    change.throughput = change.cost = 0;
+    change.throughput = change.cost = change.gain = 0;
   }
 }
 

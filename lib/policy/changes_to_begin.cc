@@ -93,6 +93,8 @@ AskedResize record_of(const Change& change, const Job& job, Seconds now) {
       change.action == ChangeAction::kGrow ? beside_held(job, change.shares) : change.shares;
   resize.after = change.after;
   resize.asked = resize.since = now;
+  if (change.seconds_then > 0)
+    resize.gain = std::max(0.0, change.seconds_left - change.seconds_then);
   return resize;
 }
 

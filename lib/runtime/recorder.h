@@ -66,6 +66,9 @@ class Recorder {
   [[nodiscard]] std::vector<std::shared_ptr<const StartRecord>> summarise(
       const std::vector<JobKey>& completed, const Models& models);
 
+  /// Steps of changes of running jobs, each once: what became of them counts for the day.
+  void record_changes(const std::vector<AskedResize>& steps, Seconds now);
+
   /// Records that reached the disk so far; grows when models.json may have changed.
   [[nodiscard]] std::int64_t written() const;
   [[nodiscard]] bool ready() const;

@@ -105,8 +105,31 @@ std::vector<std::shared_ptr<const StartRecord>> Recorder::summarise(
     const bool ended_itself = std::ranges::find(completed, key) != completed.end();
     starts_.sum_up(key, *facts, ended_itself, better);
     records.push_back(starts_.ended(key));
+    if (facts->managed && ended_itself && facts->restarts == 0 && facts->eligible > 0)
+      periods_.at(facts->left, to_string(config_->mode))
+          .completions.add(std::max<Seconds>(0, facts->left - facts->eligible));
   }
   return records;
+}
+
+void Recorder::record_changes(const std::vector<AskedResize>& steps, Seconds now) {
+  ChangeCount count;
+  for (const AskedResize& one : steps) {
+    if (one.measured) {
+      ++count.measured;
+      count.cost += one.cost;
+    } else if (one.step == ResizeStep::kFailed) {
+      ++count.failed;
+    } else if (one.step == ResizeStep::kDone) {
+      std::int64_t& of_kind = one.gpus == 0         ? count.stopped
+                              : !one.live           ? count.restarted
+                              : one.gpus > one.from ? count.grown
+                                                    : count.shrunk;
+      ++of_kind;
+      count.gain += one.gain;
+    }
+  }
+  if (count != ChangeCount{}) periods_.at(now, to_string(config_->mode)).changes.add(count);
 }
 
 void Recorder::record_decisions(const Snapshot& snapshot, const Plan& plan) {

@@ -360,6 +360,7 @@ void Resizer::note(const AskedResize& resize) {
   const std::string line = audit_line(resize);
   audit_.add(line);
   log().info("{}", line);
+  steps_.push_back(resize);
 }
 
 }  // namespace rubato

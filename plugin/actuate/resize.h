@@ -6,6 +6,7 @@
 #pragma once
 
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "lib/config/config.h"
@@ -34,6 +35,8 @@ class Resizer {
   /// (changes_to_begin.h), and goes on with what is under way, in plan.memory. Takes the locks for
   /// single jobs.
   void act(const Snapshot& snapshot, const Models& models, const Config& config, Plan& plan);
+  /// Steps of changes since the last call, each as it was noted in the log.
+  [[nodiscard]] std::vector<AskedResize> take_steps() { return std::exchange(steps_, {}); }
   /// In a mode that resizes nothing: a job that was requeued starts like any other.
   void give_up(Memory& memory, Seconds now);
 
@@ -66,6 +69,7 @@ class Resizer {
   LockTimes& times_;
   bool resumed_ = false;  ///< looked at the memory of an earlier process
   std::vector<Asked> asked_;
+  std::vector<AskedResize> steps_;                ///< noted since take_steps()
   std::vector<std::pair<JobKey, bool>> answers_;  ///< ready or refused, in order of arrival
 };
 

@@ -375,6 +375,7 @@ void Loop::cycle() {
   memory_ = std::move(left);
   recorder_.record_round(*snapshot, *plan, memory_, committer_.counts().started - started_before);
   recorder_.process_messages(pair_.take_last_reports(recorder_.ended()), memory_);
+  recorder_.record_changes(resizer_.take_steps(), snapshot->taken);
   record_ends(*models);
   note_round({.snapshot = snapshot, .plan = plan, .models = models});
   publish(false);

@@ -205,8 +205,10 @@ test_unit_tools_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_unit_tools_tests_LDADD = tools/libtools.la $(TEST_LIBS)
 test_unit_tools_tests_SOURCES = \
   test/unit/tools/format_test.cc \
+  test/unit/tools/gpu_use_test.cc \
   test/unit/tools/record_table_test.cc \
   test/unit/tools/rqueue_test.cc \
+  test/unit/tools/verdict_test.cc \
   test/unit/tools/write_file_test.cc
 endif
 

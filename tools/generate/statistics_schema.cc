@@ -7,6 +7,7 @@
 #include "lib/json/statistics_table.h"
 #include "tools/generate/command_schema.h"
 #include "tools/generate/schema_writer.h"
+#include "tools/rubato/stats/verdict_records.h"
 
 namespace rubato {
 namespace {
@@ -66,6 +67,8 @@ std::string statistics_schema() {
   properties["store"]["required"] = {"state"};
   properties["report"] =
       json::SchemaWriter::object_schema<json::PeriodsRecord>(json::Members::kClosed);
+  const Json extras = json::SchemaWriter::object_schema<tools::StatsExtras>(json::Members::kClosed);
+  for (const auto& [member, value] : extras.at("properties").items()) properties[member] = value;
   for (const StatisticGroup& group : kStatisticGroups)
     properties[std::string(group.key)]["description"] = group.meaning;
   return json_text(schema, 2) + "\n";

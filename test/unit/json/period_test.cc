@@ -41,6 +41,15 @@ TEST(Periods, are_read_back) {
   day.not_earlier = 3;
   day.gpu_seconds = 12.5;
   day.reports = 4;
+  day.completions.add(100);
+  day.changes = {.grown = 1,
+                 .shrunk = 2,
+                 .restarted = 3,
+                 .stopped = 4,
+                 .failed = 5,
+                 .measured = 6,
+                 .cost = 7.5,
+                 .gain = 8.5};
   const auto back = Periods::from_json(periods.text());
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(*back, periods);

@@ -305,6 +305,9 @@ TEST_F(RecorderTest, an_ended_run_is_summed_up_with_what_the_models_know) {
   EXPECT_TRUE(records[0]->summary.completed);
   EXPECT_EQ(records[0]->summary.better.gpu_type, "h100");
   EXPECT_EQ(records[0]->samples, 1000);
+  const JsonValue day = recorder_->report_json(true).at("days")[0];
+  EXPECT_EQ(day.at("completions").at("jobs").get<int>(), 1);
+  EXPECT_EQ(day.at("completions").at("seconds").get<int>(), 150) << "eligible 130 s before kNow";
 }
 
 TEST_F(RecorderTest, without_the_mechanism_nothing_is_summed_up) {
@@ -315,6 +318,28 @@ TEST_F(RecorderTest, without_the_mechanism_nothing_is_summed_up) {
   after.taken = kNow + 20;
   record_round(after);
   EXPECT_TRUE(recorder_->summarise({}, Models()).empty());
+}
+
+TEST_F(RecorderTest, changes_of_running_jobs_count_for_the_day) {
+  AskedResize grown{
+      .by_round = true, .live = true, .step = ResizeStep::kDone, .from = 1, .gpus = 2};
+  grown.gain = 100;
+  AskedResize shrunk = grown;
+  shrunk.gpus = 1;
+  shrunk.from = 2;
+  AskedResize failed = grown;
+  failed.step = ResizeStep::kFailed;
+  AskedResize saving = grown;
+  saving.step = ResizeStep::kSaving;
+  AskedResize measured = grown;
+  measured.measured = true;
+  measured.cost = 7;
+  AskedResize stopped{.step = ResizeStep::kDone, .from = 2};
+  recorder_->record_changes({grown, shrunk, failed, saving, measured, stopped}, kNow);
+  const JsonValue changes = recorder_->report_json(true).at("days")[0].at("changes");
+  EXPECT_EQ(json_text(changes),
+            R"({"grown":1,"shrunk":1,"stopped":1,"failed":1,"measured":1,"cost_s":7.0,)"
+            R"("gain_s":200.0})");
 }
 
 TEST_F(RecorderTest, the_work_of_a_shared_type_counts_for_all_accounts) {

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "lib/base/json_reader.h"
 #include "lib/base/nearest.h"
 #include "lib/json/statistics_table.h"
+#include "tools/rubato/stats/verdict.h"
 #include "tools/shared/own_fields.h"
 #include "tools/shared/table.h"
 
@@ -81,14 +81,6 @@ std::string sections(const PublishedStats& stats, Seconds now) {
   return text;
 }
 
-std::string day_text(Seconds day) {
-  const std::time_t time = day;
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[16];
-  return {text, std::strftime(text, sizeof(text), "%Y-%m-%d", &parts)};
-}
-
 std::int64_t number(const Json& object, const char* member) {
   return object.at(member).get<std::int64_t>();
 }
@@ -114,6 +106,28 @@ std::string stats_text(const PublishedStats& stats, Seconds now) {
     }
   }
   return others.empty() ? text : text + "\nOther\n" + others;
+}
+
+std::string gpus_text(const std::vector<GpuTypeUse>& types) {
+  if (types.empty()) return "";
+  Table table({{"GPU_TYPE"},
+               {"GPUS", true},
+               {"HELD", true},
+               {"FREE", true},
+               {"OUT", true},
+               {"EMPTY_NODES", true},
+               {"LARGEST", true},
+               {"SCATTERED", true},
+               {"PRICE", true}});
+  for (const GpuTypeUse& use : types) {
+    std::vector<std::string> row{use.type.empty() ? "gpu" : use.type};
+    for (const int count : {use.total, use.held, use.free, use.out, use.whole, use.largest})
+      row.push_back(fmt::format("{}", count));
+    row.push_back(use.free > 0 ? fmt::format("{:.0f}%", use.scattered() * 100) : kUnknown);
+    row.push_back(use.price > 0 ? fmt::format("{:.2f}", use.price) : kUnknown);
+    table.add(std::move(row));
+  }
+  return "GPUs by type\n" + table.text() + "\n";
 }
 
 std::string days_text(const Json& report, int days) {
