@@ -9,6 +9,7 @@ dist_man_MANS += \
   docs/man/rubato-hints.1 \
   docs/man/rubato-metrics.1 \
   docs/man/rubato-models.1 \
+  docs/man/rubato-page.1 \
   docs/man/rubato-pause.1 \
   docs/man/rubato-report.1 \
   docs/man/rubato-resize.1 \

@@ -116,6 +116,15 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/models/read_input.h \
   tools/rubato/models/site_store.cc \
   tools/rubato/models/site_store.h \
+  tools/rubato/page/cmd_page.cc \
+  tools/rubato/page/page_holders.cc \
+  tools/rubato/page/page_holders.h \
+  tools/rubato/page/page_input.cc \
+  tools/rubato/page/page_input.h \
+  tools/rubato/page/page_lanes.cc \
+  tools/rubato/page/page_lanes.h \
+  tools/rubato/page/page_view.cc \
+  tools/rubato/page/page_view.h \
   tools/rubato/pause/cmd_pause.cc \
   tools/rubato/pause/pause_records.h \
   tools/rubato/report/cmd_report.cc \
@@ -189,6 +198,7 @@ PAGE_JS = tools/rubato/simulate/simulate_page.js tools/rubato/simulate/simulate_
 PAGE_TEXTS = tools/page/page.css tools/page/lanes.css tools/rubato/simulate/simulate_page.css $(PAGE_JS)
 EXTRA_DIST += $(PAGE_TEXTS)
 nodist_bin_rubato_simulate_SOURCES = tools/page/page_text.h
+nodist_tools_libcommands_la_SOURCES = tools/page/page_text.h
 BUILT_SOURCES += tools/page/page_text.h
 CLEANFILES += tools/page/page_text.h
 tools/page/page_text.h: $(PAGE_TEXTS) tools/local.mk

@@ -9,6 +9,7 @@ GOLDEN_TESTS = \
   test/golden/metrics_test.py \
   test/golden/monitoring_test.py \
   test/golden/outputs_test.py \
+  test/golden/page_test.py \
   test/golden/replay_test.py \
   test/golden/schema_test.py \
   test/golden/simulate_cut_test.py \

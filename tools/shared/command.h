@@ -46,6 +46,7 @@ Command explain_command();
 Command hints_command();
 Command metrics_command();
 Command models_command();
+Command page_command();
 Command pause_command();
 Command report_command();
 Command resize_command();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What people look at: the summary of an ended job."""
+"""What people look at: the page of a cluster, and the summary of an ended job."""
 import json
 import re
 
@@ -12,6 +12,37 @@ HINTS = "rubato:job-type={};samples=100000"
 
 shape("summaries", dbd=True, load=False,
       rubato_conf=steps.conf("MessageInterval=0", "JobSummary=admin-comment"))
+
+
+def page_of(c):
+    """The text of `rubato page`, "" while there is none."""
+    text = c.ask("rubato page", check=False)
+    return text if text.rc == 0 else ""
+
+
+@scenario(cluster="main", needs=["rubato"], negative="publish", timeout=60)
+def page_names_running_and_waiting_jobs(c):
+    """The page of a live cluster has a bar for a running job, and the reason of a waiting one"""
+    latch = c.latch()
+    runs = c.sbatch("-w n1 --gpus=a100:2 -t 60", latch.wait)
+    c.wait_state(runs, "RUNNING")
+    waits = c.sbatch("-w n1 -N 1 --gpus=a100:4 -t 60", "true")
+    c.wait(lambda: f'data-label="Job">{waits}<' in page_of(c), 30, "the waiting job on the page")
+    c.cmd(f"squeue -j {runs},{waits} -o '%i %T %b %R'")
+    c.cmd("rubato page -o page.html", check=True)
+    text = page_of(c)
+    bars = re.findall(rf"<title>(Job {runs} of [^<]*)</title>", text)
+    c.cmd(f"rubato explain {waits} | grep Reason")
+    check(any(": 2 GPUs of n1, runs since " in bar for bar in bars), "a bar of the running job", bars)
+    row = re.search(rf'data-label="Job">{waits}</th>(.*?)</tr>', text, re.S)
+    check(row is not None, "a row of the waiting job")
+    cells = dict(re.findall(r'data-label="([^"]*)">([^<]*)<', row[1]))
+    told = c.cmd(f"rubato explain {waits} --json", check=False)
+    reason = json.loads(told)["jobs"][0].get("reason", "")
+    check(cells["GPUs"] == "4 a100", "the GPUs that it asks for", cells)
+    check(cells["Why"] and reason.split(";")[0][:20] in cells["Why"], "its reason", (cells, reason))
+    check("managed job" in re.search(r'class="verdict">([^<]*)<', text)[1].lower(), "a verdict first")
+    latch.open()
 
 
 def summary(c, job):
