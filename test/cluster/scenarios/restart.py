@@ -6,7 +6,7 @@ import time
 from cluster import check, scenario
 
 from .sizes import LONG, asks_again, request, runs_with, total
-from .steps import conf, submit_many
+from .steps import conf, published, submit_many
 
 HINTS = "--comment='rubato: gpus=2,4,8;checkpoint=B:USR1@3;resize=restart'"
 
@@ -90,13 +90,20 @@ def a_running_job_gets_another_size(c):
     asks_again(c, job, before)
 
 
+def changes(c):
+    """(restarts, measured changes, their cost) of all days in stats.json."""
+    days = [day.get("changes", {}) for day in published(c, "stats.json").get("report", {}).get("days", [])]
+    return tuple(sum(day.get(name, 0) for day in days) for name in ("restarted", "measured", "cost_s"))
+
+
 @scenario(cluster="jobs", needs=["rubato"], negative="change-costs", timeout=180)
 def what_a_restart_costs_is_measured(c):
     """The reports before and after a restart show what it cost; the log and `rubato explain` name it
 
-    Between them the job did nothing, so the cost is all the time.
+    Between them the job did nothing, so the cost is all the time. `rubato stats` counts it.
     """
     c.write_rubato_conf(conf("MessageInterval=0"))
+    counted = changes(c)
     job = c.sbatch("--gpus=4 -n4 -t 5 --comment='rubato: job-type=resnet50;gpus=2,4,8;checkpoint=B:USR1@3;"
                    "resize=restart'", TRAINS)
     runs_with(c, job, 4)
@@ -117,6 +124,10 @@ def what_a_restart_costs_is_measured(c):
            "the cost in rubato explain")
     said = c.cmd(f"rubato explain {job} | grep -A1 Costs")
     check("(measured once)" in said, "one measured restart", said)
+    wanted = (counted[0] + 1, counted[1] + 1)
+    found = c.expect(lambda: changes(c), lambda now: now[:2] == wanted, "the restart in stats.json", LONG)
+    check(abs(found[2] - counted[2] - cost) < 1, f"its cost of {cost} s there", found)
+    c.cmd("rubato stats | head -12")
 
 
 @scenario(cluster="jobs", needs=["rubato"], negative="keep-place", timeout=180)
