@@ -120,7 +120,7 @@ std::string remark(const PageInput& input) {
 
 std::string lanes_section(const PageInput& input, const Holders& holders) {
   Charts charts(input, holders);
-  if (charts.all().empty()) return "<p class=\"quiet\">No nodes with GPUs are shown.</p>\n";
+  if (charts.all().empty()) return "";
   const int row = lane_row(charts.gpus());
   if (row == 0) {
     return fmt::format("<p class=\"quiet\">No chart: {} GPUs are too many for one.</p>\n",

@@ -10,7 +10,7 @@
 namespace rubato::tools {
 
 /// One chart for each GPU type, with the legend; a sentence where there are too many GPUs for a
-/// chart, or no nodes are shown.
+/// chart, "" where no nodes are shown.
 [[nodiscard]] std::string lanes_section(const PageInput& input, const Holders& holders);
 
 }  // namespace rubato::tools

@@ -39,6 +39,11 @@ std::string heading(const char* text) { return fmt::format("<h2>{}</h2>\n", text
 
 std::string nothing(const char* text) { return fmt::format("<p class=\"quiet\">{}</p>\n", text); }
 
+/// There is nothing, or it is hidden.
+std::string no_jobs(const PageInput& input, const char* text) {
+  return nothing(input.snapshot.private_data.jobs ? "PrivateData of slurm.conf hides jobs." : text);
+}
+
 /// "12:30" on the day of the page, else "11-22 12:30".
 std::string short_time(Seconds time, Seconds now) {
   const std::time_t at = time;
@@ -134,7 +139,7 @@ std::string queue_section(const PageInput& input) {
                                                : "submitted after the last round");
     table.rows.push_back(std::move(row));
   }
-  if (all == 0) return heading("Waiting jobs") + nothing("No job waits.");
+  if (all == 0) return heading("Waiting jobs") + no_jobs(input, "No job waits.");
   return heading("Waiting jobs") + html_table(table) + left_out_html(all);
 }
 
@@ -185,7 +190,7 @@ std::string running_section(const PageInput& input) {
              : "",
          progress != nullptr ? throughput_text(progress->throughput) : ""});
   }
-  if (all == 0) return heading("Running jobs") + nothing("No job with GPUs runs.");
+  if (all == 0) return heading("Running jobs") + no_jobs(input, "No job with GPUs runs.");
   return heading("Running jobs") + html_table(table) + left_out_html(all);
 }
 
@@ -341,8 +346,9 @@ std::string cluster_page(const PageInput& input) {
   html += html_verdict(verdict_of_page(input, periods)) + state_html(input);
   html += tiles_html(input, use);
   html += heading("GPUs") + gpus_table(use);
+  if (use.empty()) html += nothing("No nodes with GPUs are shown.");
   html += holders_table(holders, use, holder_word(input.snapshot));
-  html += heading("Who holds which GPUs") + lanes_section(input, holders);
+  if (!use.empty()) html += heading("Who holds which GPUs") + lanes_section(input, holders);
   html += queue_section(input) + running_section(input) + profiles_section(input);
   return html + week_section(input, periods) + foot_html(input) + html_end();
 }
