@@ -99,6 +99,8 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/explain/explain_records.h \
   tools/rubato/explain/explain_running.cc \
   tools/rubato/explain/explain_running.h \
+  tools/rubato/explain/explain_stored.cc \
+  tools/rubato/explain/explain_stored.h \
   tools/rubato/explain/explain_table.cc \
   tools/rubato/explain/explain_view.cc \
   tools/rubato/explain/explain_view.h \

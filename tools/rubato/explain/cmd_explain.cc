@@ -10,6 +10,7 @@
 #include "tools/rubato/explain/explain_array.h"
 #include "tools/rubato/explain/explain_job.h"
 #include "tools/rubato/explain/explain_records.h"
+#include "tools/rubato/explain/explain_stored.h"
 #include "tools/rubato/explain/explain_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
@@ -269,6 +270,26 @@ std::optional<int> explain_from_squeue(const Globals& globals, const JobSelector
   return kOk;
 }
 
+/// A run of which only the store still tells, unless Slurm has the job and it has not ended.
+std::optional<int> explain_from_store(const Globals& globals, const Site& site, const View* view,
+                                      const JobSelector& selector) {
+  const auto record = stored_run(site, selector);
+  if (!record) return std::nullopt;
+  const auto jobs = ask_for_job(selector);
+  if (jobs && std::ranges::any_of(*jobs, [](const SqueueJob& job) { return !end_of(job); }))
+    return std::nullopt;
+  const auto end = ask_for_end(record->label);
+  if (globals.json) {
+    ExplainAnswer told = view != nullptr ? answer(*view) : ExplainAnswer{};
+    ExplainedJob job = explained(*record, end);
+    job.source = "store";
+    told.jobs.push_back(std::move(job));
+    return print(document(kExplainSchema, view != nullptr ? view->slurm_version : ""), told);
+  }
+  fmt::print("{}", ended_text(*record, end, use_color(globals)));
+  return kOk;
+}
+
 bool holds(const View& view, const JobSelector& selector) {
   if (!ended(view, selector).empty()) return true;
   for (const PlanEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
@@ -291,6 +312,8 @@ int run(const Globals& globals, const Options& options) {
   if (!site) return report_failure(globals, kExplainSchema, kFailed, site.error().text);
   const auto view = load_view(*site);
   if (!options.job.empty() && (!view || !holds(*view, selector))) {
+    if (const auto exit = explain_from_store(globals, *site, view ? &*view : nullptr, selector))
+      return *exit;
     const std::string missing = view ? not_found(selector, *view) : view.error().text;
     if (const auto exit = explain_from_squeue(globals, selector, missing)) return *exit;
   }

@@ -131,7 +131,10 @@ std::vector<std::pair<std::string, std::string>> summary_lines(const StartRecord
   if (run.restarts > 0)
     held += fmt::format("; {} earlier restart{}", run.restarts, run.restarts == 1 ? "" : "s");
   lines.emplace_back("Held", held);
-  lines.emplace_back("Better request", better_text(record));
+  if (record.throughput <= 0 && record.samples > 0)
+    lines.emplace_back("Samples", fmt::format("{} done", record.samples));
+  // The store does not tell how the run ended, nor what the models knew then.
+  if (record.time != 0) lines.emplace_back("Better request", better_text(record));
   return lines;
 }
 

@@ -339,8 +339,10 @@ void describe_planned(Visitor& v, const tools::ExplainedJob& one) {
 template <typename Visitor, Is<tools::ExplainedJob> R>
 void describe(Visitor& v, R& one) {
   v.text("source", one.source);
-  v.one_of("source", {"squeue"});
-  v.note("source", "squeue, where the decisions could not be read");
+  v.one_of("source", {"squeue", "store"});
+  v.note("source",
+         "squeue, where the decisions could not be read; store for a run that ended earlier than "
+         "they tell of");
   v.number("job_id", one.key.id, kMaxUint32);
   v.number("array_id", one.array_id, kMaxUint32);
   v.text("label", one.label, kAlways);
@@ -354,7 +356,7 @@ void describe(Visitor& v, R& one) {
     v.past("end", start.end, kAlways);
     v.note("end", "of a job that has ended: when it was first seen to run no longer");
   }
-  v.object("decision", one.decision);
+  v.object("decision", start.time != 0 ? one.decision : std::optional<tools::ExplainedStart>());
   v.note("decision", "what was decided when it started, of a job that runs or has just ended");
   if (v.rest(one.ended)) {
     v.real("rate", start.throughput);

@@ -316,7 +316,7 @@ std::string ended_text(const StartRecord& record, const std::optional<JobEnd>& e
   if (const std::string measured = measured_text(record); !measured.empty())
     add_line(text, "Throughput", measured);
   for (const auto& [label, words] : summary_lines(record)) add_line(text, label, words);
-  add_decision(text, record);
+  if (record.time != 0) add_decision(text, record);
   return text;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/rubato/page/page_input.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,9 +8,8 @@
 
 #include "lib/base/nearest.h"
 #include "lib/json/public_view.h"
-#include "lib/store/folder.h"
-#include "lib/store/reader.h"
 #include "lib/store/run_text.h"
+#include "tools/rubato/models/site_store.h"
 
 namespace rubato::tools {
 namespace {
@@ -23,11 +20,7 @@ constexpr std::int64_t kMaxRuns = 5000;
 /// The jobs of runs in the store that ended after `from`. Those whose nodes are gone are left out.
 std::optional<std::vector<PastRun>> stored_runs(const Site& site, const Snapshot& snapshot,
                                                 Seconds from) {
-  const std::string folder =
-      site.config.store_dir.empty() ? site.state_dir + "/rubato" : site.config.store_dir;
-  const std::string database = folder + "/" + store::kDatabaseName;
-  if (folder == "/rubato" || access(database.c_str(), R_OK) != 0) return std::nullopt;
-  const auto reader = store::Reader::open(database);
+  const auto reader = open_site_store(site);
   if (!reader) return std::nullopt;
   const auto records = reader->runs(std::max<Seconds>(1, from), kMaxRuns);
   if (!records) return std::nullopt;
