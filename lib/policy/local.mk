@@ -66,6 +66,7 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/service.cc \
   lib/policy/algorithms/service.h \
   lib/policy/algorithms/size.cc \
+  lib/policy/algorithms/trials.cc \
   lib/policy/algorithms/size.h \
   lib/policy/algorithms/squeue_reason.cc \
   lib/policy/algorithms/squeue_reason.h \
