@@ -215,6 +215,14 @@ tools/rubato/simulate/simulate_page.$(OBJEXT): tools/page/page_text.h
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/rubato
+# Slurm has files of its own for sbatch, salloc and srun in completiondir; bash-completion reads this folder as well.
+hintcompletiondir = $(sysconfdir)/bash_completion.d
+dist_hintcompletion_DATA = contrib/completion/bash/rubato-hints
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = contrib/completion/zsh/_rubato
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+dist_fishcompletion_DATA = contrib/completion/fish/rqueue.fish contrib/completion/fish/rubato.fish \
+  contrib/completion/fish/salloc.fish contrib/completion/fish/sbatch.fish contrib/completion/fish/srun.fish
 
 # What --json prints; test/golden/schema_test.py holds the commands to it.
 schemadir = $(pkgdatadir)/schema

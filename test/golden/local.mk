@@ -12,6 +12,7 @@ GOLDEN_TESTS = \
   test/golden/page_test.py \
   test/golden/replay_test.py \
   test/golden/schema_test.py \
+  test/golden/shells_test.py \
   test/golden/simulate_cut_test.py \
   test/golden/full_table_test.py \
   test/golden/simulate_history_test.py \
