@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += contrib/debian-root contrib/quickstart
 
+# Debian packages: `contrib/quickstart package`. test/packages installs, uses and purges them.
+EXTRA_DIST += contrib/packaging test/packages
+
 # The Python client and the trainer keep their places beside each other: the trainer imports the client.
 rubatopythondir = $(pkgdatadir)/python
 dist_rubatopython_DATA = contrib/python/rubato.py
