@@ -35,6 +35,6 @@ dist_examples_DATA = docs/examples/README.md docs/examples/day.csv docs/examples
 # Guides, and the pictures that they and README.md show; test/golden/links_test.py checks their links.
 guidedir = $(docdir)/guide
 dist_guide_DATA = docs/guide/admin-guide.md docs/guide/faq.md docs/guide/getting-started.md \
-  docs/guide/simulation.md docs/guide/troubleshooting.md docs/guide/user-guide.md
+  docs/guide/installation.md docs/guide/simulation.md docs/guide/troubleshooting.md docs/guide/user-guide.md
 imagesdir = $(docdir)/images
 dist_images_DATA = docs/images/architecture.svg docs/images/compare.svg
