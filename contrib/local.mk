@@ -9,7 +9,7 @@ rubatopythondir = $(pkgdatadir)/python
 dist_rubatopython_DATA = contrib/python/rubato.py
 rubatotrainerdir = $(pkgdatadir)/trainer
 dist_rubatotrainer_SCRIPTS = contrib/trainer/rubato-trainer
-EXTRA_DIST += contrib/python/README.md contrib/trainer/README.md
+EXTRA_DIST += contrib/python/README.md contrib/submitit/README.md contrib/trainer/README.md
 
 # Alerts, the timer of the textfile collector, and a dashboard.
 monitoringdir = $(pkgdatadir)/monitoring

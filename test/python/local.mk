@@ -4,3 +4,5 @@ PYTHON_TESTS = test/python/client_test.py test/python/compare_test.py test/pytho
   test/python/trainer_test.py
 EXTRA_DIST += $(PYTHON_TESTS)
 TESTS += $(PYTHON_TESTS)
+# Read by test/cluster/scenarios/submitit.py.
+EXTRA_DIST += test/python/submitit_interface.py
