@@ -27,6 +27,8 @@ AC_DEFUN([RUBATO_SLURM_SOURCE], [
       done
       SLURM_VERSION=$($SED -n 's/^#define SLURM_VERSION_STRING "\(.*\)"/\1/p' "$SLURM_SOURCE/config.h")
       AS_IF([test -n "$SLURM_VERSION"], [], [AC_MSG_ERROR([$SLURM_SOURCE/config.h names no SLURM_VERSION_STRING])])
+      AS_CASE([$SLURM_VERSION], [22.05.*|24.11.*], [],
+        [AC_MSG_ERROR([$SLURM_SOURCE is Slurm $SLURM_VERSION; the plugins are written for 22.05 and 24.11. Without --with-slurm-source the library, the commands and the SPANK plugin are built.])])
       AC_MSG_RESULT([$SLURM_VERSION in $SLURM_SOURCE])
     ])
   AS_IF([test -n "$SLURM_SOURCE"], [
