@@ -264,9 +264,11 @@ rubato_forwarder_LDFLAGS = $(AM_LDFLAGS) $(SPANK_LDFLAGS)
 rubato_forwarder_LDADD = $(LIB_HINTS) $(RUBATO_STATIC_RUNTIME)
 
 # A program that its user cannot read is never traceable, not even before its first instruction.
+# For automake rubatoplugindir is a folder of data: install-data-hook in test/targets.mk comes after it, and
+# install-exec-hook before it.
 PROTECT_FORWARDER = chmod 0711 '$(DESTDIR)$(rubatoplugindir)/rubato_forwarder'
-install-exec-hook:
-	$(PROTECT_FORWARDER)
 install-forwarder: install-rubatopluginPROGRAMS
 	@$(PROTECT_FORWARDER)
+else
+PROTECT_FORWARDER = :
 endif

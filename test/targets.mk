@@ -138,6 +138,7 @@ mostlyclean-local:
 # remove the plugins itself.
 install-data-hook:
 	cd '$(DESTDIR)$(rubatoplugindir)' 2>/dev/null && rm -f $(rubatoplugin_LTLIBRARIES) || :
+	$(PROTECT_FORWARDER)
 
 uninstall-hook:
 	cd '$(DESTDIR)$(rubatoplugindir)' 2>/dev/null && rm -f $(rubatoplugin_LTLIBRARIES:.la=.so) || :
