@@ -18,6 +18,7 @@ constexpr std::array kBlocks{"none",      "limit", "license", "array-limit", "re
                              "partition", "nodes", "other",   "left-out"};
 constexpr std::array kReserveReasons{"first", "waited", "starvation"};
 constexpr std::array kResizeSteps{"saving", "requeued", "done", "failed"};
+constexpr std::array kRestartReasons{"none", "requeue", "resize", "round"};
 constexpr std::array kChangeActions{"shrink", "grow", "restart", "stop", "notify"};
 constexpr std::array kStayReasons{"fastest", "uncertain", "cost",   "price", "no-gpus",
                                   "others",  "no-nodes",  "exempt", "cap"};
@@ -43,6 +44,7 @@ const char* to_string(JobState state) { return word(kJobStates, state); }
 const char* to_string(Block block) { return word(kBlocks, block); }
 const char* to_string(ReserveReason reason) { return word(kReserveReasons, reason); }
 const char* to_string(ResizeStep step) { return word(kResizeSteps, step); }
+const char* to_string(RestartReason reason) { return word(kRestartReasons, reason); }
 const char* to_string(ChangeAction action) { return word(kChangeActions, action); }
 const char* to_string(StayReason reason) { return word(kStayReasons, reason); }
 const char* to_string(Verdict verdict) { return word(kVerdicts, verdict); }
@@ -56,6 +58,9 @@ std::optional<ReserveReason> reserve_reason_from(const std::string& text) {
 }
 std::optional<ResizeStep> resize_step_from(const std::string& text) {
   return value<ResizeStep>(kResizeSteps, text);
+}
+std::optional<RestartReason> restart_reason_from(const std::string& text) {
+  return value<RestartReason>(kRestartReasons, text);
 }
 std::optional<StayReason> stay_reason_from(const std::string& text) {
   return value<StayReason>(kStayReasons, text);

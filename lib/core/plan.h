@@ -40,6 +40,8 @@ struct Start {
   bool elsewhere = true;
   Seconds time_limit = 0;          ///< a shorter limit for a job with --time-min; 0: as requested
   std::vector<JobKey> after = {};  ///< running jobs whose changes free its nodes; sorted
+  RestartReason restart_reason = RestartReason::kNone;  ///< why it starts again
+  int resizes = 0;  ///< changes of its size since its first start, with this one
 
   bool operator==(const Start&) const = default;
 };

@@ -179,6 +179,25 @@ struct AskedResize {
   bool operator==(const AskedResize&) const = default;
 };
 
+/// Why a job runs again.
+enum class RestartReason {
+  kNone,     ///< it never ran before
+  kRequeue,  ///< Slurm, its owner or an admin requeued it
+  kResize,   ///< somebody asked for another size (`rubato resize`)
+  kRound,    ///< the round decided it in mode elastic
+};
+
+/// The sizes that a job had over its restarts (lib/policy/algorithms/size_history.h).
+struct SizeHistory {
+  JobKey job;
+  int gpus = 0;     ///< held when it was last seen to run
+  int resizes = 0;  ///< how often that number changed since its first start
+  RestartReason reason = RestartReason::kNone;  ///< of the last restart by Rubato
+  int restarts = 0;                             ///< Job::restarts after that one
+
+  bool operator==(const SizeHistory&) const = default;
+};
+
 /// A time at which managed jobs with GPUs arrived.
 struct ArrivalTime {
   Seconds time = 0;
@@ -244,6 +263,7 @@ struct Memory {
   std::vector<ArrivalTime> arrivals;       ///< the last ones, ascending, each once
   std::vector<TypePrice> prices;  ///< moving mean over rounds, relative to the mean of all types
   std::vector<AskedResize> asked_resizes;   ///< sorted by key
+  std::vector<SizeHistory> size_histories;  ///< sorted by key; of jobs that may change
   std::vector<JobRestarts> restarts;        ///< sorted by key; empty without a cap on restarts
   std::vector<UserRestarts> user_restarts;  ///< sorted by uid, each once
 
@@ -318,7 +338,9 @@ struct Snapshot {
 
 [[nodiscard]] const char* to_string(ReserveReason);
 [[nodiscard]] const char* to_string(ResizeStep);
+[[nodiscard]] const char* to_string(RestartReason);
 [[nodiscard]] std::optional<ResizeStep> resize_step_from(const std::string&);
+[[nodiscard]] std::optional<RestartReason> restart_reason_from(const std::string&);
 [[nodiscard]] std::optional<ReserveReason> reserve_reason_from(const std::string&);
 
 }  // namespace rubato

@@ -231,6 +231,19 @@ void describe(Visitor& v, R& resize) {
   v.note("gain", "forecast: seconds by which the job ends earlier");
 }
 
+template <typename Visitor, Is<SizeHistory> R>
+void describe(Visitor& v, R& history) {
+  describe(v, history.job);
+  v.count("gpus", history.gpus);
+  v.note("gpus", "held when it was last seen to run");
+  v.count("resizes", history.resizes);
+  v.note("resizes", "how often that number changed since its first start");
+  v.word_unless("reason", history.reason, RestartReason::kNone, restart_reason_from);
+  v.note("reason", "of the last restart by Rubato");
+  v.count("restarts", history.restarts);
+  v.note("restarts", "restarts of the job, with that one");
+}
+
 template <typename Visitor, Is<ArrivalTime> R>
 void describe(Visitor& v, R& arrival) {
   v.time("time", arrival.time);
@@ -278,6 +291,7 @@ void describe(Visitor& v, R& memory) {
   v.list("arrivals", memory.arrivals, kMaxPoints);
   v.list("prices", memory.prices);
   v.list("asked_resizes", memory.asked_resizes);
+  v.list("size_histories", memory.size_histories);
   v.list("restarts", memory.restarts);
   v.note("restarts", "restarts that Rubato asked for, by job; only where a cap is set");
   v.list("user_restarts", memory.user_restarts);

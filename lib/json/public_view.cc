@@ -22,6 +22,7 @@ void hide_jobs(Memory& memory) {
   memory.overruns.clear();
   memory.arrivals.clear();
   memory.asked_resizes.clear();
+  memory.size_histories.clear();
   memory.restarts.clear();
   memory.user_restarts.clear();
 }

@@ -206,6 +206,10 @@ void describe(Visitor& v, R& start) {
   v.note("time_limit", "a shorter limit for a job with --time-min");
   v.list("after", start.after);
   v.note("after", "running jobs whose changes free its nodes");
+  v.word_unless("restart_reason", start.restart_reason, RestartReason::kNone, restart_reason_from);
+  v.note("restart_reason", "why it starts again; left out: it never ran before");
+  v.count("resizes", start.resizes);
+  v.note("resizes", "changes of its size since its first start, with this one");
 }
 
 template <typename Visitor, Is<Change> R>

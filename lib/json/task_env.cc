@@ -27,9 +27,9 @@ TaskEnv task_env(const Job& job, const HeldGpus& held, const ChosenRun& run) {
     set("RUBATO_BATCH", fmt::format("{}", job.hints->batch->min));
   }
   set("RUBATO_PLAN", run.plan.empty() ? plan_of(job) : run.plan);
-  // Rubato itself restarts no job: whoever requeued this one was Slurm, its owner or an admin.
-  if (job.restarts > 0) set("RUBATO_RESTART_REASON", "requeue");
-  set("RUBATO_RESIZE_COUNT", "0");
+  if (run.restart_reason != RestartReason::kNone)
+    set("RUBATO_RESTART_REASON", to_string(run.restart_reason));
+  set("RUBATO_RESIZE_COUNT", fmt::format("{}", run.resizes));
   return env;
 }
 

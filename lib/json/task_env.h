@@ -17,8 +17,10 @@ using TaskEnv = std::vector<std::pair<std::string, std::string>>;
 
 /// How a job is to run, where that was chosen for it.
 struct ChosenRun {
-  std::string plan{};      ///< execution plan; "": as submitted
-  std::int64_t batch = 0;  ///< global batch; 0: as submitted
+  std::string plan{};                                   ///< execution plan; "": as submitted
+  std::int64_t batch = 0;                               ///< global batch; 0: as submitted
+  RestartReason restart_reason = RestartReason::kNone;  ///< Start::restart_reason
+  int resizes = 0;                                      ///< Start::resizes
 };
 
 /// Of a start of `job` on `held` GPUs. What is not known has no variable. A batch that is a range

@@ -12,6 +12,7 @@
 #include "lib/policy/algorithms/pools.h"
 #include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/service.h"
+#include "lib/policy/algorithms/size_history.h"
 #include "lib/policy/market/closing.h"
 
 namespace rubato {
@@ -106,6 +107,7 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   if (input.config.mode == Mode::kElastic) memory.arrivals = last_arrivals(input);
   memory.prices = prices;
   memory.asked_resizes = before.asked_resizes;
+  memory.size_histories = follow_sizes(input.snapshot, remembered);
   note_restarts(input, changes, remembered, memory);
   return memory;
 }

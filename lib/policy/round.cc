@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/policy/algorithms/lineage.h"
+#include "lib/policy/algorithms/size_history.h"
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/budget.h"
 #include "lib/policy/explain.h"
@@ -76,9 +77,9 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
     auto kept = with_restarts(renewed ? *renewed : snapshot);
     if (kept) renewed = std::move(kept);
   }
-  if (!renewed) return decided(snapshot, models, config, now);
-  Plan plan = decided(*renewed, models, config, now);
-  if (!config.off(Mechanism::kKeepPlace)) name_sizes(snapshot.memory, plan);
+  Plan plan = decided(renewed ? *renewed : snapshot, models, config, now);
+  if (renewed && !config.off(Mechanism::kKeepPlace)) name_sizes(snapshot.memory, plan);
+  name_restarts(snapshot, plan);
   return plan;
 }
 

@@ -24,6 +24,7 @@ RATES = {2: 17, 4: 30, 8: 53}  # samples/s by GPUs, as 10 n^0.8
 TRAINS = """log=$SLURM_SUBMIT_DIR/train.$SLURM_JOB_ID
 count=$(cat $log.saved 2>/dev/null || echo 0)
 echo "run ${SLURM_RESTART_COUNT:-0} with $RUBATO_GPUS from $count"
+echo "restart reason ${RUBATO_RESTART_REASON:-first}, resizes ${RUBATO_RESIZE_COUNT:-unknown}"
 trap 'echo $count > $log.saved; echo "saved $count"' USR1
 while true; do count=$((count + 1)); sleep 0.2 & wait $!; done"""
 
@@ -75,6 +76,11 @@ def check_counts(c, job):
               f"run {run} to go on from what the run before it saved", (saved, count))
 
 
+def reasons(c, job):
+    """What each run of a job read: (RUBATO_RESTART_REASON, RUBATO_RESIZE_COUNT)."""
+    return re.findall(r"^restart reason (\w+), resizes (\w+)$", c.output(job), re.MULTILINE)
+
+
 def tasks_of(c, job):
     """{node: process of the task there}, of the first run of a job that spreads."""
     return dict(re.findall(r"^task on (\w+) is (\d+)$", c.output(job), re.MULTILINE))
@@ -110,6 +116,8 @@ def a_running_job_makes_room_and_grows_again(c):
     tell_state(c, job)
     check(c.job(job)["Restarts"] == "2", "two restarts", c.job(job)["Restarts"])
     check_counts(c, job)
+    check(reasons(c, job) == [("first", "0"), ("round", "1"), ("round", "2")],
+          "what each run read: the round restarted it, with one more change each", reasons(c, job))
     c.cmd(f"scancel {job}")
 
 
@@ -136,6 +144,8 @@ def a_long_job_is_stopped_for_a_short_one(c):
     c.expect(lambda: gpus_of(c, job), 8, "GPUs of the long job again", LONG)
     check(c.job(job)["Restarts"] == "1", "one restart", c.job(job)["Restarts"])
     check_counts(c, job)
+    check(reasons(c, job) == [("first", "0"), ("round", "0")],
+          "the second run to read that the round had stopped it", reasons(c, job))
     tell_state(c, job)
     check(f"JobId={job} stop=done by=round gpus=8->0" in log_of(c), "the stop in the log", log_of(c))
     c.cmd(f"scancel {job}")

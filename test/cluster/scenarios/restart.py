@@ -96,6 +96,30 @@ def changes(c):
     return tuple(sum(day.get(name, 0) for day in days) for name in ("restarted", "measured", "cost_s"))
 
 
+@scenario(cluster="jobs", needs=["rubato"], negative="job-env", timeout=180)
+def a_restarted_job_reads_why(c):
+    """A restarted job finds in its environment who restarted it, and how often its size has changed
+
+    After `rubato resize`: resize. After `scontrol requeue`: requeue, with the submitted size.
+    """
+    c.write_rubato_conf(conf())
+    job = c.sbatch(f"--gpus=4 -n4 -t 5 {HINTS}", """why="${RUBATO_RESTART_REASON:-first} ${RUBATO_RESIZE_COUNT:-none}"
+echo "run ${SLURM_RESTART_COUNT:-0} with $RUBATO_GPUS: $why"
+""" + TRAINS)
+
+    def says(line):
+        try:
+            c.wait(lambda: f"{line}\n" in c.output(job), LONG, f"the job to print: {line}")
+        finally:
+            c.say(*re.findall(r"^run .*: .*$", c.output(job), re.MULTILINE))
+    says("run 0 with 4: first 0")
+    for gpus, line in ((2, "run 1 with 2: resize 1"), (8, "run 2 with 8: resize 2")):
+        c.cmd(f"rubato resize {job} --gpus {gpus}", timeout=90)
+        says(line)
+    c.cmd(f"scontrol requeue {job}")
+    says("run 3 with 4: requeue 3")
+
+
 @scenario(cluster="jobs", needs=["rubato"], negative="change-costs", timeout=180)
 def what_a_restart_costs_is_measured(c):
     """The reports before and after a restart show what it cost; the log and `rubato explain` name it

@@ -112,12 +112,12 @@ TEST(TaskEnv, tells_what_was_decided) {
   Job job = running({{"a100", 4}});
   job.hints->batch = Batch{256, 1024};
   job.hints->plans = Plans{.automatic = false, .kinds = {PlanKind::kZero}};
-  job.restarts = 2;
   const TaskEnv wanted{{"RUBATO_JOB_TYPE", "resnet50"}, {"RUBATO_GPUS", "4"},
                        {"RUBATO_GPU_TYPE", "a100"},     {"RUBATO_BATCH", "256"},
-                       {"RUBATO_PLAN", "zero"},         {"RUBATO_RESTART_REASON", "requeue"},
-                       {"RUBATO_RESIZE_COUNT", "0"}};
-  EXPECT_EQ(task_env(job, held_gpus(job.allocation)), wanted);
+                       {"RUBATO_PLAN", "zero"},         {"RUBATO_RESTART_REASON", "resize"},
+                       {"RUBATO_RESIZE_COUNT", "3"}};
+  const ChosenRun run{.restart_reason = RestartReason::kResize, .resizes = 3};
+  EXPECT_EQ(task_env(job, held_gpus(job.allocation), run), wanted);
   for (const auto& [name, value] : wanted) EXPECT_TRUE(is_task_variable(name)) << name;
   EXPECT_FALSE(is_task_variable("RUBATO_REPORT_FILE"));
   EXPECT_FALSE(is_task_variable("SLURM_JOB_ID"));

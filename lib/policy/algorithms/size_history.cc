@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/algorithms/size_history.h"
+
+#include <algorithm>
+#include <map>
+
+#include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/growth_cap.h"
+
+namespace rubato {
+namespace {
+
+using Histories = std::map<JobKey, SizeHistory>;
+
+bool may_change(const Job& job) {
+  return job.managed && job.hints && job.hints->resize != Resize::kNone;
+}
+
+void note_size(SizeHistory& history, int gpus) {
+  if (gpus == 0) return;  // it waits, or runs on CPUs
+  if (history.gpus > 0 && history.gpus != gpus) ++history.resizes;
+  history.gpus = gpus;
+}
+
+// The change stays in the memory until the job runs again, or long enough for a round to see it.
+void note_restart(SizeHistory& history, const Job& job, const AskedResize& change) {
+  const bool restarted = change.requeued > 0 && !change.live && !change.starts;
+  if (!restarted || change.job.id != job.key.id || job.restarts != change.runs + 1) return;
+  history.reason = change.by_round ? RestartReason::kRound : RestartReason::kResize;
+  history.restarts = job.restarts;
+}
+
+RestartReason reason_of(const Job& job, const SizeHistory* history) {
+  if (job.restarts == 0) return RestartReason::kNone;
+  if (history == nullptr || history->restarts != job.restarts) return RestartReason::kRequeue;
+  return history->reason;
+}
+
+int gpus_of(const Start& start, const Job& job) {
+  if (start.on_cpus) return 0;
+  return start.gpus > 0 ? start.gpus : static_cast<int>(requested_gpus(job));
+}
+
+}  // namespace
+
+std::vector<SizeHistory> follow_sizes(const Snapshot& snapshot,
+                                      const std::set<JobKey>& remembered) {
+  Histories histories;
+  for (const SizeHistory& one : snapshot.memory.size_histories)
+    if (remembered.contains(one.job)) histories.emplace(one.job, one);
+  for (const Job& job : snapshot.jobs) {
+    if (!may_change(job)) continue;
+    SizeHistory& history = histories[job.key];
+    history.job = job.key;
+    if (job.state == JobState::kRunning) note_size(history, held_gpus(job));
+    for (const AskedResize& change : snapshot.memory.asked_resizes)
+      note_restart(history, job, change);
+  }
+  std::vector<SizeHistory> kept;
+  for (const auto& [job, history] : histories)
+    if (history.gpus > 0 || history.restarts > 0) kept.push_back(history);
+  return kept;
+}
+
+void name_restarts(const Snapshot& snapshot, Plan& plan) {
+  if (plan.starts.empty()) return;
+  std::map<JobKey, const Job*> waiting;
+  for (const Job& job : snapshot.jobs)
+    if (job.state == JobState::kPending) waiting.try_emplace(job.key, &job);
+  const std::vector<SizeHistory>& all = plan.memory.size_histories;
+  for (Start& start : plan.starts) {
+    const auto job = waiting.find(start.job);
+    if (!start.managed || job == waiting.end()) continue;
+    const auto at = std::ranges::lower_bound(all, start.job, {}, &SizeHistory::job);
+    const SizeHistory* const history = at != all.end() && at->job == start.job ? &*at : nullptr;
+    start.restart_reason = reason_of(*job->second, history);
+    if (history == nullptr) continue;
+    SizeHistory then = *history;
+    note_size(then, gpus_of(start, *job->second));
+    start.resizes = then.resizes;
+  }
+}
+
+}  // namespace rubato
