@@ -17,6 +17,7 @@ dist_man_MANS += \
   docs/man/rubato-snapshot.1 \
   docs/man/rubato-stats.1 \
   docs/man/rubato-validate.1 \
+  docs/man/rubato-wait-resize.1 \
   docs/man/rubato-whatif.1
 
 # rubato.conf: man page and example are written by `make config-docs`.

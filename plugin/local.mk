@@ -114,6 +114,8 @@ plugin_libslurm_write_la_SOURCES = \
   plugin/slurm/write/job_env.h \
   plugin/slurm/write/job_merge.cc \
   plugin/slurm/write/job_merge.h \
+  plugin/slurm/write/job_notice.cc \
+  plugin/slurm/write/job_notice.h \
   plugin/slurm/write/job_rewrite.cc \
   plugin/slurm/write/job_rewrite.h \
   plugin/slurm/write/job_variables.cc \
@@ -155,6 +157,8 @@ plugin_libactuate_la_SOURCES = \
   plugin/actuate/grow.h \
   plugin/actuate/resize.cc \
   plugin/actuate/resize.h \
+  plugin/actuate/resize_notice.cc \
+  plugin/actuate/resize_notice.h \
   plugin/actuate/scoped_start.h \
   plugin/actuate/start.cc \
   plugin/actuate/start.h \

@@ -133,6 +133,8 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/report/report_records.h \
   tools/rubato/resize/cmd_resize.cc \
   tools/rubato/resize/resize_records.h \
+  tools/rubato/wait_resize/cmd_wait_resize.cc \
+  tools/rubato/wait_resize/wait_resize_records.h \
   tools/rubato/snapshot/anonymise.cc \
   tools/rubato/snapshot/anonymise.h \
   tools/rubato/snapshot/cmd_snapshot.cc \
@@ -244,6 +246,7 @@ dist_schema_DATA = \
   docs/schema/rubato.profiles.1.json \
   docs/schema/rubato.report.1.json \
   docs/schema/rubato.resize.1.json \
+  docs/schema/rubato.wait-resize.1.json \
   docs/schema/rubato.rqueue.1.json \
   docs/schema/rubato.simulate.1.json \
   docs/schema/rubato.snapshot.1.json \

@@ -207,7 +207,7 @@ class Run:
         # Not through the report file, of which only the last line of an interval is sent.
         job = os.environ.get("SLURM_JOB_ID")
         if job and self.allocation.gpus is not None:
-            _by_scontrol(job, "ack notice=1")
+            _by_scontrol(job, "ack notice=0")
 
     # -- progress that outlives a restart ------------------------------------------------------
 

@@ -75,6 +75,7 @@ enum class Mechanism {
   kGrow,
   kKeepNodes,
   kJobSummary,
+  kNotice,
 };
 
 /// One row of the table of mechanisms.
@@ -173,11 +174,13 @@ inline constexpr std::array kMechanisms = {
                   "a job that is restarted keeps neither its size nor its place"},
     MechanismWord{Mechanism::kShrinkRepair, "shrink-repair",
                   "what Slurm leaves wrong when a running job loses nodes stays so"},
-    MechanismWord{Mechanism::kGrow, "grow",
-                  "jobs get no GPUs while they run, and stock Slurm merges jobs that expand another"},
+    MechanismWord{
+        Mechanism::kGrow, "grow",
+        "jobs get no GPUs while they run, and stock Slurm merges jobs that expand another"},
     MechanismWord{Mechanism::kKeepNodes, "keep-nodes",
                   "a running job that becomes smaller gets nodes like any other"},
     MechanismWord{Mechanism::kJobSummary, "job-summary", "nothing sums up ended jobs"},
+    MechanismWord{Mechanism::kNotice, "notice", "jobs are not told what changes"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

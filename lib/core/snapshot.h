@@ -164,6 +164,7 @@ struct AskedResize {
   bool elsewhere = false;         ///< requeued: it held none of the nodes of `shares`
   std::vector<JobKey> after;      ///< jobs whose changes free `shares`; sorted
   std::string words;
+  std::int64_t notice = 0;  ///< number of the last notice that told the job; 0: none
   // The last report before it was asked for. By it the cost is measured (change_costs.h).
   Seconds reported = 0;      ///< 0: none
   std::int64_t samples = 0;  ///< done then

@@ -19,7 +19,6 @@ namespace {
 constexpr std::string_view kPrefix = "rubato!";
 /// Maximum time in a message: a year.
 constexpr std::int64_t kMaxSeconds = 31'536'000;
-constexpr std::int64_t kMaxNotice = 1'000'000'000;
 
 using Pairs = std::map<std::string, std::string, std::less<>>;
 
@@ -235,7 +234,7 @@ std::vector<MessageKind> make_kinds() {
        "rubato!report samples=1.28e6;rate=850.5;batch=256"},
       {"ack",
        "Answers a notice from Rubato",
-       {{"notice", "a whole number", "number of the notice", true},
+       {{"notice", "a whole number", "number of the notice, 0 for the last one", true},
         {"state", "ready or refused",
          "ready: Rubato continues (the default); refused: Rubato leaves the job as it is"},
         {"seconds", "seconds, at least 0", "time that the job needed to get ready"}},
@@ -244,7 +243,8 @@ std::vector<MessageKind> make_kinds() {
        "Requests another size, one of gpus",
        {{"gpus", "a whole number from 1", "number of GPUs", true},
         {"how", "live or restart",
-         "live: gets GPUs or gives back nodes while it runs; restart: stops and starts again; without it as "
+         "live: gets GPUs or gives back nodes while it runs; restart: stops and starts again; "
+         "without it as "
          "its hint resize allows"}},
        "rubato!resize gpus=8"},
       {"hold-size",

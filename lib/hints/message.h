@@ -20,6 +20,9 @@ inline constexpr std::size_t kMaxMessageLength = 1024;
 /// of the update. slurmctld without Rubato refuses the whole update, so the job keeps its comment.
 inline constexpr const char* kMessagePartition = "rubato!";
 
+/// Maximum number of a notice.
+inline constexpr std::int64_t kMaxNotice = 1'000'000'000;
+
 /// `rubato!report`: progress of the training.
 struct Report {
   std::int64_t samples = 0;  ///< since the job's first start, over all restarts
@@ -41,7 +44,7 @@ struct Report {
 
 /// `rubato!ack`: answer to a notice.
 struct Ack {
-  std::int64_t notice = 0;        ///< number of the notice
+  std::int64_t notice = 0;        ///< number of the notice; 0: the last one
   bool ready = true;              ///< false: the job refuses
   std::optional<double> seconds;  ///< time until ready, at least 0
 

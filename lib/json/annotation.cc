@@ -11,25 +11,13 @@
 #include "lib/base/text.h"
 #include "lib/hints/numbers.h"
 #include "lib/hints/values.h"
+#include "lib/json/braced_text.h"
 
 namespace rubato {
 namespace {
 
 constexpr std::string_view kOpen = "{rubato ";
 constexpr std::int64_t kMaxLevel = 1000;
-
-/// Where the first segment at or behind `from` stands; an empty view if there is none. A segment
-/// holds no brace, so one that somebody cut off does not swallow the next.
-std::string_view next_annotation(std::string_view text, std::size_t from) {
-  while (true) {
-    const std::size_t begin = text.find(kOpen, from);
-    if (begin == std::string_view::npos) return {};
-    const std::size_t brace = text.find_first_of("{}", begin + 1);
-    if (brace == std::string_view::npos) return {};
-    if (text[brace] == '}') return text.substr(begin, brace + 1 - begin);
-    from = brace;
-  }
-}
 
 bool is_word(std::string_view text) {
   const auto plain = [](char c) {
@@ -134,31 +122,6 @@ bool set(std::string_view key, const Values& value, JobAnnotation& annotation) {
   return true;
 }
 
-std::string replaced_once(std::string_view system_comment, std::string_view annotation) {
-  std::string out;
-  bool placed = annotation.empty();
-  std::size_t at = 0;
-  while (true) {
-    const std::string_view old = next_annotation(system_comment, at);
-    if (old.empty()) break;
-    const auto begin = static_cast<std::size_t>(old.data() - system_comment.data());
-    out += system_comment.substr(at, begin - at);
-    at = begin + old.size();
-    if (!placed) {
-      out += annotation;
-      placed = true;
-    } else if (!out.empty() && out.back() == ' ') {
-      out.pop_back();  // the blank that was added with it
-    } else if (out.empty() && at < system_comment.size() && system_comment[at] == ' ') {
-      ++at;
-    }
-  }
-  out += system_comment.substr(at);
-  if (placed) return out;
-  if (!out.empty()) out += ' ';
-  return out.append(annotation);
-}
-
 }  // namespace
 
 std::string render_annotation(const JobAnnotation& annotation) {
@@ -178,7 +141,7 @@ std::string render_annotation(const JobAnnotation& annotation) {
 }
 
 std::string_view segment_text(std::string_view system_comment) {
-  return next_annotation(system_comment, 0);
+  return find_braced(system_comment, kOpen);
 }
 
 std::optional<JobAnnotation> find_annotation(std::string_view system_comment) {
@@ -197,12 +160,7 @@ std::optional<JobAnnotation> find_annotation(std::string_view system_comment) {
 }
 
 std::string with_annotation_text(std::string_view system_comment, std::string_view annotation) {
-  std::string out = replaced_once(system_comment, annotation);
-  while (true) {  // the text around a removed segment may become one
-    std::string next = replaced_once(out, annotation);
-    if (next == out) return out;
-    out = std::move(next);
-  }
+  return with_braced(system_comment, kOpen, annotation);
 }
 
 std::string with_annotation(std::string_view system_comment, const JobAnnotation* annotation) {

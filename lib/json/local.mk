@@ -5,6 +5,8 @@ lib_librubato_json_la_LIBADD = $(FMT_LIBS)
 lib_librubato_json_la_SOURCES = \
   lib/json/annotation.cc \
   lib/json/annotation.h \
+  lib/json/braced_text.cc \
+  lib/json/braced_text.h \
   lib/json/column_visitor.h \
   lib/json/decisions.cc \
   lib/json/decisions.h \
@@ -32,6 +34,8 @@ lib_librubato_json_la_SOURCES = \
   lib/json/models_table.cc \
   lib/json/models_table.h \
   lib/json/models_table_records.h \
+  lib/json/notice.cc \
+  lib/json/notice.h \
   lib/json/period.cc \
   lib/json/period.h \
   lib/json/period_records.h \

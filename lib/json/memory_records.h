@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/core/snapshot.h"
+#include "lib/hints/message.h"
 #include "lib/json/record_description.h"
 
 namespace rubato::json {
@@ -217,6 +218,8 @@ void describe(Visitor& v, R& resize) {
   v.list("after", resize.after);
   v.note("after", "jobs whose changes free its place");
   v.text("words", resize.words);
+  v.number("notice", resize.notice, static_cast<std::uint64_t>(kMaxNotice));
+  v.note("notice", "number of the last notice that told the job");
   v.time("reported", resize.reported);
   v.note("reported", "its last report before this one was asked for");
   v.number("samples", resize.samples, kMaxSamples);

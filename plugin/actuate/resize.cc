@@ -15,7 +15,9 @@
 #include "lib/policy/asked_shrink.h"
 #include "lib/policy/changes_to_begin.h"
 #include "plugin/actuate/grow.h"
+#include "plugin/actuate/resize_notice.h"
 #include "plugin/slurm/read/node_slots.h"
+#include "plugin/slurm/write/job_notice.h"
 #include "plugin/slurm/write/live_shrink.h"
 #include "plugin/slurm/write/running_job.h"
 
@@ -49,12 +51,20 @@ bool has_planned_place(const AskedResize& resize) {
 
 bool grows(const AskedResize& resize) { return resize.live && resize.gpus > resize.from; }
 
-// The nodes that the round chose are still those of the job, with the same GPUs.
+// The nodes that were chosen are still those of the job, with the same GPUs.
 bool are_held(const std::vector<NodeShare>& kept, const Job& job) {
-  return why_never_live(job).empty() && !kept.empty() &&
-         std::ranges::all_of(kept, [&](const NodeShare& share) {
-           return std::ranges::find(job.allocation, share) != job.allocation.end();
-         });
+  return std::ranges::all_of(kept, [&](const NodeShare& share) {
+    return std::ranges::find(job.allocation, share) != job.allocation.end();
+  });
+}
+
+// The job may have been told which nodes go, so others never do.
+Result<std::vector<NodeShare>> nodes_to_keep(const AskedResize& resize, const Job& job,
+                                             const Snapshot& snapshot) {
+  if (std::string why = why_never_live(job); !why.empty()) return fail(std::move(why));
+  if (resize.shares.empty()) return nodes_kept(snapshot, job, resize.gpus);
+  if (are_held(resize.shares, job)) return resize.shares;
+  return fail("the nodes that it was to keep have changed");
 }
 
 // The nodes that it keeps, what it gets beside its own, or its place after a restart; the error
@@ -68,8 +78,7 @@ Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
   }
   if (grows(resize) && resize.by_round) return resize.shares;
   if (grows(resize)) return nodes_added(snapshot, models, config, job, resize.gpus, snapshot.taken);
-  if (resize.live && resize.by_round && are_held(resize.shares, job)) return resize.shares;
-  if (resize.live) return nodes_kept(snapshot, job, resize.gpus);
+  if (resize.live) return nodes_to_keep(resize, job, snapshot);
   if (std::string why = why_never_restarted(job); !why.empty()) return fail(std::move(why));
   if (has_planned_place(resize) && has_place(resize, snapshot, snapshot.memory))
     return resize.shares;
@@ -111,7 +120,7 @@ void Resizer::hear(std::vector<JobMessage>& messages) {
     if (const auto* const request = std::get_if<ResizeRequest>(&one.message))
       asked_.push_back({one.job, one.uid, *request});
     if (const auto* const ack = std::get_if<Ack>(&one.message))
-      answers_.emplace_back(one.job, ack->ready);
+      answers_.emplace_back(one.job, *ack);
   }
   std::erase_if(messages, [](const JobMessage& one) {
     return std::holds_alternative<ResizeRequest>(one.message) ||
@@ -131,16 +140,13 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
                   Plan& plan) {
   Memory& memory = plan.memory;
   const Seconds now = snapshot.taken;
-  for (const AskedResize& closed : follow_resizes(memory, snapshot)) note(closed);
-  for (const AskedResize& change : measure_changes(memory, snapshot, config)) note(change);
-  for (const auto& [job, ready] : std::exchange(answers_, {})) {
-    AskedResize* const resize = resize_of(memory, job.id);
-    if (resize == nullptr || resize->step != ResizeStep::kSaving) continue;
-    if (ready)
-      resize->due = now;
-    else
-      fail(*resize, "the job refused", now);
+  tells_ = !config.off(Mechanism::kNotice);
+  for (const AskedResize& closed : follow_resizes(memory, snapshot)) {
+    note(closed);
+    if (closed.notice > 0) notices_.emplace_back(closed.job.id, std::nullopt);
   }
+  for (const AskedResize& change : measure_changes(memory, snapshot, config)) note(change);
+  hear_answers(memory, now);
   for (const Asked& asked : std::exchange(asked_, {}))
     begin(asked, snapshot, models, config, memory);
   for (AskedResize& change : changes_to_begin(snapshot, plan))
@@ -153,6 +159,24 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
     if (!may_follow(resize, memory, now) || waits_to_grow(resize, snapshot, memory)) continue;
     carry_out(resize, snapshot, models, config);
     placed = placed || (!planned && !resize.shares.empty() && resize.step == ResizeStep::kRequeued);
+  }
+  show_notices();
+}
+
+// An answer to an earlier notice must not end the lead time of the next change.
+void Resizer::hear_answers(Memory& memory, Seconds now) {
+  for (const auto& [job, ack] : std::exchange(answers_, {})) {
+    AskedResize* const resize = resize_of(memory, job.id);
+    if (resize == nullptr || resize->step != ResizeStep::kSaving) continue;
+    if (ack.notice != 0 && resize->notice != 0 && ack.notice != resize->notice) {
+      log().info("JobId={} answers notice {}, but the last one is {}", job.id, ack.notice,
+                 resize->notice);
+      continue;
+    }
+    if (ack.ready)
+      resize->due = now;
+    else
+      fail(*resize, "the job refused", now);
   }
 }
 
@@ -168,6 +192,7 @@ void Resizer::give_up(Memory& memory, Seconds now) {
     }
     fail(restart, "the mode does not resize running jobs", now);
   }
+  show_notices();
 }
 
 // The state file may be two seconds older than the end of slurmctld: it may call a job "saving"
@@ -181,6 +206,8 @@ void Resizer::resume(Memory& memory, Seconds now) {
     const RequeueState state = requeue_state(resize.job.id, resize.runs);
     if (state == RequeueState::kGone || state == RequeueState::kHeld) continue;
     resize.requeued = now;
+    resize.notice = 0;
+    notices_.emplace_back(resize.job.id, std::nullopt);
     enter(resize, ResizeStep::kRequeued, now, now + kPlaceKept);
   }
 }
@@ -214,8 +241,8 @@ void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& 
     return refused(fmt::format("it has {} GPUs already", resize.gpus));
   auto nodes = nodes_for(resize, *job, snapshot, models, config);
   if (!nodes) return refused(nodes.error().text);
-  if (!resize.live) resize.shares = *std::move(nodes);
-  save(std::move(resize), *job, memory);
+  if (!grows(resize)) resize.shares = *std::move(nodes);
+  save(std::move(resize), *job, snapshot, memory);
 }
 
 // Of a waiting job only the place is kept, for as long as those before it save, and then as long as
@@ -223,7 +250,7 @@ void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& 
 void Resizer::begin(AskedResize change, const Snapshot& snapshot, Memory& memory) {
   if (!change.starts) {
     const Job* const job = running_job(snapshot, change.job);
-    if (job != nullptr) save(std::move(change), *job, memory);
+    if (job != nullptr) save(std::move(change), *job, snapshot, memory);
     return;
   }
   change.due = snapshot.taken;
@@ -235,9 +262,9 @@ void Resizer::begin(AskedResize change, const Snapshot& snapshot, Memory& memory
 }
 
 // Tells the job, and gives it its lead time. A job that gets GPUs loses nothing, so it has none.
-void Resizer::save(AskedResize resize, const Job& job, Memory& memory) {
+void Resizer::save(AskedResize resize, const Job& job, const Snapshot& snapshot, Memory& memory) {
   const Seconds now = resize.asked;
-  if (!grows(resize) && !tell(resize, job)) {
+  if (!grows(resize) && !signal(resize, job, snapshot)) {
     if (!resize.over()) return;
     return keep_resize(memory, std::move(resize));
   }
@@ -246,9 +273,10 @@ void Resizer::save(AskedResize resize, const Job& job, Memory& memory) {
   keep_resize(memory, std::move(resize));
 }
 
-// Sends the checkpoint signal, if the job asks for one. False: not sent; the reason is in `resize`
-// unless slurmctld ends.
-bool Resizer::tell(AskedResize& resize, const Job& job) {
+// Sends the checkpoint signal, if the job asks for one, and shows what comes: the job finds the
+// notice when it has the signal, for slurmctld answers nobody in between. False: not sent; the
+// reason is in `resize` unless slurmctld ends.
+bool Resizer::signal(AskedResize& resize, const Job& job, const Snapshot& snapshot) {
   const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
   if (!locks.held()) return false;
   const auto refused = [&](std::string words) {
@@ -262,7 +290,10 @@ bool Resizer::tell(AskedResize& resize, const Job& job) {
   const Checkpoint& checkpoint = job.hints->checkpoint;
   if (!checkpoint.consents()) return true;
   const auto told = running->signal(checkpoint);
-  return told ? true : refused("its signal: " + told.error().text);
+  if (!told) return refused("its signal: " + told.error().text);
+  const Seconds due = add_seconds(resize.asked, checkpoint.lead);
+  if (tells_) resize.notice = show_notice(job.key.id, coming_notice(resize, job, due, snapshot));
+  return true;
 }
 
 // Everything is tested again: the lead time is over, and the cluster has changed. An update of the
@@ -275,8 +306,8 @@ void Resizer::carry_out(AskedResize& resize, const Snapshot& snapshot, const Mod
   auto nodes = nodes_for(resize, *job, snapshot, models, config);
   if (!nodes)
     return fail(resize, (grows(resize) ? "" : "after its lead time: ") + nodes.error().text, now);
-  if (grows(resize)) return grow(resize, *nodes, snapshot, config);
-  if (resize.live) return shrink(resize, *nodes, snapshot, config);
+  if (grows(resize)) return grow(resize, *job, *nodes, snapshot, config);
+  if (resize.live) return shrink(resize, *job, *nodes, snapshot, config);
   requeue(resize, *std::move(nodes), *job, now);
 }
 
@@ -290,7 +321,9 @@ void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, const 
     if (const char* why = running->why_not_requeued()) return fail(restart, why, now);
     if (const auto done = running->requeue(kPlaceKept); !done)
       return fail(restart, "Slurm does not requeue it: " + done.error().text, now);
+    remove_notice(restart.job.id);
   }
+  restart.notice = 0;
   restart.requeued = now;
   restart.elsewhere = !place.empty() && std::ranges::none_of(place, [&](const NodeShare& share) {
     return share_on(job.allocation, share.node) != nullptr;
@@ -299,7 +332,7 @@ void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, const 
   enter(restart, ResizeStep::kRequeued, now, now + kPlaceKept);
 }
 
-void Resizer::shrink(AskedResize& resize, const std::vector<NodeShare>& kept,
+void Resizer::shrink(AskedResize& resize, const Job& job, const std::vector<NodeShare>& kept,
                      const Snapshot& snapshot, const Config& config) {
   const Seconds now = snapshot.taken;
   {
@@ -310,10 +343,11 @@ void Resizer::shrink(AskedResize& resize, const std::vector<NodeShare>& kept,
     const auto done = shrink_job(resize.job, *slots, !config.off(Mechanism::kShrinkRepair));
     if (!done) return fail(resize, "Slurm does not take its nodes: " + done.error().text, now);
   }
+  notices_.emplace_back(resize.job.id, shrunk_notice(resize, job, kept, snapshot));
   enter(resize, ResizeStep::kDone, now, now);
 }
 
-void Resizer::grow(AskedResize& resize, const std::vector<NodeShare>& added,
+void Resizer::grow(AskedResize& resize, const Job& job, const std::vector<NodeShare>& added,
                    const Snapshot& snapshot, const Config& config) {
   const Seconds now = snapshot.taken;
   if (config.off(Mechanism::kGrow)) return fail(resize, "TestOff=grow", now);
@@ -326,6 +360,7 @@ void Resizer::grow(AskedResize& resize, const std::vector<NodeShare>& added,
     const auto done = grow_job(resize.job, *shares, type, pair_);
     if (!done) return fail(resize, "Slurm gives it no more: " + done.error().text, now);
   }
+  notices_.emplace_back(resize.job.id, grown_notice(resize, job, added, snapshot));
   resize.shares.clear();
   enter(resize, ResizeStep::kDone, now, now);
 }
@@ -352,7 +387,21 @@ void Resizer::enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds d
 void Resizer::fail(AskedResize& resize, std::string words, Seconds now) {
   resize.words = std::move(words);
   resize.shares.clear();
+  if (resize.notice > 0) notices_.emplace_back(resize.job.id, failed_notice(resize));
   enter(resize, ResizeStep::kFailed, now, now);
+}
+
+void Resizer::show_notices() {
+  if (!tells_) notices_.clear();
+  if (notices_.empty()) return;
+  const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_);
+  if (!locks.held()) return;
+  for (const auto& [job, notice] : std::exchange(notices_, {})) {
+    if (notice)
+      show_notice(job, *notice);
+    else
+      remove_notice(job);
+  }
 }
 
 void Resizer::note(const AskedResize& resize) {

@@ -5,12 +5,15 @@
 // round starts the job.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "lib/config/config.h"
 #include "lib/core/plan.h"
+#include "lib/hints/message.h"
+#include "lib/json/notice.h"
 #include "lib/model/models.h"
 #include "lib/runtime/audit_log.h"
 #include "lib/runtime/message_queue.h"
@@ -50,27 +53,32 @@ class Resizer {
   void begin(const Asked& asked, const Snapshot& snapshot, const Models& models,
              const Config& config, Memory& memory);
   void begin(AskedResize change, const Snapshot& snapshot, Memory& memory);
-  void save(AskedResize resize, const Job& job, Memory& memory);
-  bool tell(AskedResize& resize, const Job& job);
+  void hear_answers(Memory& memory, Seconds now);
+  void save(AskedResize resize, const Job& job, const Snapshot& snapshot, Memory& memory);
+  bool signal(AskedResize& resize, const Job& job, const Snapshot& snapshot);
   void carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,
                  const Config& config);
   void requeue(AskedResize& restart, std::vector<NodeShare> place, const Job& job, Seconds now);
-  void shrink(AskedResize& resize, const std::vector<NodeShare>& kept, const Snapshot& snapshot,
-              const Config& config);
-  void grow(AskedResize& resize, const std::vector<NodeShare>& added, const Snapshot& snapshot,
-            const Config& config);
+  void shrink(AskedResize& resize, const Job& job, const std::vector<NodeShare>& kept,
+              const Snapshot& snapshot, const Config& config);
+  void grow(AskedResize& resize, const Job& job, const std::vector<NodeShare>& added,
+            const Snapshot& snapshot, const Config& config);
   void wait_for_nodes(AskedResize& restart, Seconds now);
   void enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds due);
   void fail(AskedResize& resize, std::string words, Seconds now);
+  void show_notices();
   void note(const AskedResize& resize);
 
   Pair& pair_;
   AuditLog& audit_;
   LockTimes& times_;
   bool resumed_ = false;  ///< looked at the memory of an earlier process
+  bool tells_ = true;     ///< false: jobs are not told what changes, for a test
   std::vector<Asked> asked_;
-  std::vector<AskedResize> steps_;                ///< noted since take_steps()
-  std::vector<std::pair<JobKey, bool>> answers_;  ///< ready or refused, in order of arrival
+  std::vector<AskedResize> steps_;               ///< noted since take_steps()
+  std::vector<std::pair<JobKey, Ack>> answers_;  ///< in order of arrival
+  /// For show_notices(), as the locks may be held where they come up; none: the notice goes.
+  std::vector<std::pair<JobId, std::optional<Notice>>> notices_;
 };
 
 }  // namespace rubato

@@ -45,12 +45,12 @@ class Completion(unittest.TestCase):
 
     def test_commands(self):
         self.assertEqual({"explain"}, self.offered("ex"))
-        commands = set(re.findall(r"^  ([a-z]+)  +[A-Z]", self.bash("rubato --help"), re.M))
+        commands = set(re.findall(r"^  ([a-z][a-z-]*) +[A-Z]", self.bash("rubato --help"), re.M))
         self.assertEqual(commands, {word for word in self.offered("") if word[0] != "-"})
 
     def test_options_are_those_of_the_program(self):
         for command in ("doctor", "explain", "hints", "metrics", "models", "pause", "report", "resize", "simulate",
-                        "snapshot", "stats"):
+                        "snapshot", "stats", "wait-resize"):
             text = self.bash(f"rubato {command} --help")
             wanted = set(re.findall(r"(?:^  |, |,)(--?[A-Za-z]+(?:-[a-z]+)*)(?=[, \n])",
                                     text.split("Options:")[1], re.M))

@@ -176,6 +176,17 @@ class ManExamples(unittest.TestCase):
         said = [pair.split("=")[0] for pair in lines[0].strip("{}").split()[1:]]
         self.assertEqual(said, [word for word in written if word in said])
 
+    def notice(self, lines, _):
+        """rubato wait-resize reads it out of squeue's answer."""
+        squeue = golden.CASES / "314-wait-resize/files/bin/squeue"
+        out, err, _ = self.run_script(f"cp {squeue} bin/; echo {shlex.quote(lines[0])} > notices; "
+                                      "rubato wait-resize --job 12 --json")
+        self.assertEqual("", err)
+        said = json.loads(out)
+        pairs = dict(pair.split("=") for pair in lines[0].strip("{}").split()[1:])
+        self.assertEqual(pairs.pop("how") == "live", said["live"])
+        self.assertEqual(pairs, {key: str(said["notice" if key == "n" else key]) for key in pairs})
+
     def interruptions(self, lines, _):
         form = (r"\S+Z JobId=\d+ restart=(saving|requeued|done|measured|failed) uid=\d+ gpus=\d+->\d+"
                 r"( gpu-type=\S+)?( seconds=\d+)?( cost=\d+)?( words=\"[^\"]*\")?$")
@@ -199,7 +210,7 @@ class ManExamples(unittest.TestCase):
         (r"(#SBATCH |--comment=)", sbatch_lines), (r"(echo|scontrol update) .*report ", report),
         (r"s(batch|alloc|run) .*--comment=", wrong_hints), (r"PREFIX/lib/", plugin_files),
         (r"\d{4}-\d\d-\d\dT.* restart=", interruptions), (r"[{]rubato waited=", summary),
-        (r"[{]rubato ", segment), (r"[A-Z][A-Za-z]+=", rubato_conf))
+        (r"[{]rubato ", segment), (r"[{]rubato-notice ", notice), (r"[A-Z][A-Za-z]+=", rubato_conf))
 
     def test_every_block(self):
         counts = {}

@@ -28,6 +28,9 @@ REPLAY = "rubato snapshot --replay state/rubato/publish/snapshot.json"
 PROFILES = ("printf 'account,job_type,gpu_type,gpus,nodes,batch,samples,rate\\nlab,x,a100,1,1,64,9,100\\n"
             "lab,x,a100,2,1,64,9,180\\n' > p.csv")
 WORKLOAD = "printf 'job,arrival_s,gpus,run_s\\nx,0,1,100\\ny,5,2,50\\n' > w.csv"
+# Job 12 runs and hears of a change.
+NOTICE = (f"cp {golden.CASES}/314-wait-resize/files/bin/squeue bin/; "
+          "echo '{rubato-notice n=1 step=coming how=live from=8 gpus=4 due=1795262457 leave=n2}' > notices; ")
 COMMANDS = {
     "rubato.compare.1": [],
     "rubato.config.1": ["printf 'JobType=x Gpus=1-8\\nPublishDir=/p\\n' >> etc/rubato.conf; "
@@ -62,6 +65,7 @@ COMMANDS = {
     "rubato.profiles.1": ["rubato models export -A none", "rubato models export"],
     "rubato.validate.1": ["mkdir d; rubato validate --data d --section bert --json",
                           "rubato validate --data none --json", "rubato validate --json"],
+    "rubato.wait-resize.1": [NOTICE + "rubato wait-resize --job 12 --json", "rubato wait-resize --json"],
     "rubato.whatif.1": ["rubato whatif -p gpu -G 1 -t 10 --json", "rubato whatif -p none --json",
                         "rm -r state; rubato whatif -p gpu -G 1 -t 10 --json"],
     "rubato.plan.1": [f"{REPLAY} --config etc/rubato.conf", f"{REPLAY} --json",

@@ -206,7 +206,7 @@ class Ways(unittest.TestCase):
                         self.assertTrue(until(lambda: run.should_checkpoint))
                     with run.checkpointing():
                         pass
-                    said = "update|JobId=7|Comment=rubato!ack notice=1|Partition=rubato!|" * calls
+                    said = "update|JobId=7|Comment=rubato!ack notice=0|Partition=rubato!|" * calls
                     self.assertTrue(until(lambda: self.calls.exists() and
                                           self.calls.read_text(encoding="ascii") == said))
                     time.sleep(0.1)

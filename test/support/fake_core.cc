@@ -14,6 +14,7 @@
 #include "plugin/slurm/stock/controller.h"
 #include "plugin/slurm/stock/locks.h"
 #include "plugin/slurm/write/admin_comment.h"
+#include "plugin/slurm/write/job_notice.h"
 #include "plugin/slurm/write/live_shrink.h"
 #include "plugin/slurm/write/running_job.h"
 #include "plugin/slurm/write/system_comment.h"
@@ -58,6 +59,12 @@ Result<void> RunningJob::requeue(Seconds /*ahead*/) {
   ++test::core().requeues;
   return {};
 }
+std::int64_t show_notice(JobId /*job*/, Notice notice) {
+  notice.number = static_cast<std::int64_t>(test::core().notices.size()) + 1;
+  test::core().notices.push_back(notice);
+  return notice.number;
+}
+void remove_notice(JobId /*job*/) { test::core().notices.clear(); }
 Result<void> shrink_job(const JobKey& /*key*/, const std::vector<int>& keep, bool /*repair*/) {
   test::core().shrunk_to = keep;
   return {};
@@ -81,6 +88,12 @@ std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeIndex>& node
   std::vector<int> slots;
   for (const NodeIndex node : nodes) slots.push_back(slots_[node]);
   return slots;
+}
+std::string hostlist_of(const Snapshot& snapshot, const std::vector<NodeShare>& shares) {
+  std::string names;
+  for (const NodeShare& share : shares)
+    names += (names.empty() ? "" : ",") + snapshot.nodes[share.node].name;
+  return names;
 }
 std::vector<JobKey> completed_jobs(const std::vector<JobKey>& ended) {
   return test::core().ends_well ? ended : std::vector<JobKey>();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lib/core/snapshot.h"
+#include "lib/json/notice.h"
 #include "plugin/slurm/write/live_growth.h"
 
 namespace rubato::test {
@@ -43,6 +44,7 @@ struct FakeCore {
   std::atomic<int> made_eligible{0};
   std::atomic<bool> ends_well{true};  ///< jobs end by themselves, with exit code 0
   std::atomic<int> summaries{0};      ///< of ended jobs, for AdminComment
+  std::vector<Notice> notices;        ///< shown to the job since the last was removed
   std::vector<int> shrunk_to;         ///< nodes of the last shrink_job()
   std::vector<AddedShare> grown_by;   ///< of the last grow_job()
   std::string grown_type;             ///< its GPU type

@@ -53,6 +53,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/json/annotation_test.cc \
   test/unit/json/forecasts_test.cc \
   test/unit/json/job_annotation_test.cc \
+  test/unit/json/notice_test.cc \
   test/unit/json/json_hints_test.cc \
   test/unit/json/json_text_test.cc \
   test/unit/json/models_fit_test.cc \
@@ -157,6 +158,7 @@ test_unit_unit_tests_SOURCES = \
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
 LOOP_SOURCES = \
   plugin/actuate/resize.cc \
+  plugin/actuate/resize_notice.cc \
   plugin/sched/config_source.cc \
   plugin/sched/loop.cc \
   plugin/sched/model_source.cc \

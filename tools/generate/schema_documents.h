@@ -36,6 +36,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"simulate", &simulate_schema},
     {"snapshot", &snapshot_schema},
     {"stats", &statistics_schema},
+    {"wait-resize", &wait_resize_schema},
     {"whatif", &whatif_schema},
 };
 

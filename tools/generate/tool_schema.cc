@@ -9,6 +9,7 @@
 #include "tools/rubato/report/report_records.h"
 #include "tools/rubato/resize/resize_records.h"
 #include "tools/rubato/simulate/simulate_records.h"
+#include "tools/rubato/wait_resize/wait_resize_records.h"
 #include "tools/rubato/whatif/whatif_records.h"
 
 namespace rubato {
@@ -68,6 +69,13 @@ std::string resize_schema() {
   return document_schema<tools::ResizeAnswer>(
       command_schema(tools::kResizeSchema, "rubato resize --json",
                      "What a restart of a running job at another size would do, or did."),
+      Members::kClosed);
+}
+
+std::string wait_resize_schema() {
+  return document_schema<tools::WaitAnswer>(
+      command_schema(tools::kWaitResizeSchema, "rubato wait-resize --json",
+                     "What a running job heard about a change of its size."),
       Members::kClosed);
 }
 

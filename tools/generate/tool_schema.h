@@ -27,6 +27,9 @@ namespace rubato {
 /// docs/schema/rubato.simulate.1.json.
 [[nodiscard]] std::string simulate_schema();
 
+/// docs/schema/rubato.wait-resize.1.json.
+[[nodiscard]] std::string wait_resize_schema();
+
 /// docs/schema/rubato.whatif.1.json.
 [[nodiscard]] std::string whatif_schema();
 

@@ -54,6 +54,7 @@ Command simulate_command();
 Command snapshot_command();
 Command stats_command();
 Command validate_command();
+Command wait_resize_command();
 Command whatif_command();
 
 }  // namespace rubato::tools

@@ -197,6 +197,8 @@ def a_running_job_gives_back_a_node_and_runs_on(c):
     check(c.job(job)["Restarts"] == "0", "no restart", c.job(job)["Restarts"])
     check(f"JobId={job} shrink=done by=round gpus=8->4" in log_of(c), "the change in the log", log_of(c))
     check_counts(c, job)
+    told = c.cmd(f"scontrol show job {job} | grep SystemComment")
+    check("step=done how=live from=8 gpus=4 leave=n2}" in told, "the node that went in its notice", told)
     check("\nsaved " in c.output(job), "the signal before it", c.output(job))
     check(tasks_of(c, job) == tasks and os.path.exists(f"/proc/{tasks['n1']}"),
           "the task on n1 to go on", tasks)

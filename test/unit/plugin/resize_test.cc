@@ -27,6 +27,7 @@ class ResizerTest : public ::testing::Test {
     core().shrunk_to.clear();
     core().grown_by.clear();
     core().growth_error.clear();
+    core().notices.clear();
     core().shutting_down = false;
     key_ = add_consenting(snapshot_).key;
   }
@@ -110,6 +111,67 @@ TEST_F(ResizerTest, AnAnswerEndsTheLeadTimeAndARefusalTheRestart) {
   act_at(kNow + 2);
   say(Ack{.notice = 1});
   act_at(kNow + 3);
+  EXPECT_EQ(core().requeues, 1);
+}
+
+// It comes with the signal, so the job finds it when it looks.
+TEST_F(ResizerTest, TheNoticeOfARestartGoesWithTheRun) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  const Notice coming{.number = 1, .from = 8, .gpus = 4, .due = kNow + 60};
+  EXPECT_EQ(core().notices, std::vector<Notice>{coming});
+  EXPECT_EQ(restart().notice, 1);
+  act_at(kNow + 60);
+  EXPECT_TRUE(core().notices.empty());
+}
+
+TEST_F(ResizerTest, TheNoticesOfAShrinkNameTheNodesThatGo) {
+  make_live({{0, 4}, {1, 4}});
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  act_at(kNow + 60);
+  ASSERT_EQ(core().notices.size(), 2);
+  EXPECT_EQ(core().notices[0].step, NoticeStep::kComing);
+  EXPECT_EQ(core().notices[0].leave, "n2");
+  EXPECT_EQ(core().notices[0].due, kNow + 60);
+  EXPECT_EQ(core().notices[1].step, NoticeStep::kDone);
+  EXPECT_EQ(core().notices[1].leave, "n2");
+  EXPECT_TRUE(core().notices[1].live);
+}
+
+TEST_F(ResizerTest, NoOtherNodesGoThanTheJobWasTold) {
+  make_live({{0, 4}, {1, 4}});
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  std::vector<NodeShare>& held = snapshot_.jobs[0].allocation;
+  held.erase(held.begin());  // an admin took the node that it was to keep
+  held.push_back(test::share_of(snapshot_, 0, 3));
+  act_at(kNow + 60);
+  EXPECT_TRUE(core().shrunk_to.empty());
+  EXPECT_EQ(restart().words, "the nodes that it was to keep have changed");
+  EXPECT_EQ(core().notices.back().step, NoticeStep::kFailed);
+}
+
+TEST_F(ResizerTest, TheNoticeOfAGrowthNamesTheNodesThatCome) {
+  make_live({{0, 4}});
+  decide(ChangeAction::kGrow, 8);
+  plan_.changes[0].shares = {snapshot_.jobs[0].allocation[0], test::share_of(snapshot_, 1, 4)};
+  act_at(kNow);
+  const Notice grown{
+      .number = 1, .step = NoticeStep::kDone, .live = true, .from = 4, .gpus = 8, .come = "n2"};
+  EXPECT_EQ(core().notices, std::vector<Notice>{grown});
+}
+
+TEST_F(ResizerTest, AnAnswerToAnEarlierNoticeDoesNotEndTheLeadTime) {
+  core().notices.resize(2);
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  ASSERT_EQ(restart().notice, 3);
+  say(Ack{.notice = 2});
+  act_at(kNow + 1);
+  EXPECT_EQ(core().requeues, 0);
+  say(Ack{.notice = 0});
+  act_at(kNow + 2);
   EXPECT_EQ(core().requeues, 1);
 }
 

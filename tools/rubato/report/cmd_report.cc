@@ -189,7 +189,8 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
     line.text(fmt::format("--{}", options->values[i].first), options->values[i].second,
               kHelp[i].first, kHelp[i].second);
   }
-  line.text("--ack", options->ack, "NOTICE", "Answer the notice with this number: ready");
+  line.text("--ack", options->ack, "NOTICE",
+            "Answer the notice with this number (0: the last one): ready");
   line.flag("--refuse", options->refuse, "With --ack: refuse; the job continues unchanged");
   line.text("--seconds", options->seconds, "SECONDS", "With --ack: time the preparation took");
   line.text("--job", options->job, "JOBID", "Job to report for (default: SLURM_JOB_ID)");
