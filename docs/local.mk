@@ -11,6 +11,7 @@ dist_man_MANS += \
   docs/man/rubato-models.1 \
   docs/man/rubato-page.1 \
   docs/man/rubato-pause.1 \
+  docs/man/rubato-rehearse.1 \
   docs/man/rubato-report.1 \
   docs/man/rubato-resize.1 \
   docs/man/rubato-simulate.1 \

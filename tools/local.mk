@@ -131,7 +131,11 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/pause/pause_records.h \
   tools/rubato/report/cmd_report.cc \
   tools/rubato/report/report_records.h \
+  tools/rubato/resize/asking.cc \
+  tools/rubato/resize/asking.h \
+  tools/rubato/resize/cmd_rehearse.cc \
   tools/rubato/resize/cmd_resize.cc \
+  tools/rubato/resize/rehearse_records.h \
   tools/rubato/resize/resize_records.h \
   tools/rubato/wait_resize/cmd_wait_resize.cc \
   tools/rubato/wait_resize/wait_resize_records.h \
@@ -244,6 +248,7 @@ dist_schema_DATA = \
   docs/schema/rubato.pause.1.json \
   docs/schema/rubato.plan.1.json \
   docs/schema/rubato.profiles.1.json \
+  docs/schema/rubato.rehearse.1.json \
   docs/schema/rubato.report.1.json \
   docs/schema/rubato.resize.1.json \
   docs/schema/rubato.wait-resize.1.json \

@@ -18,7 +18,7 @@ constexpr std::array kBlocks{"none",      "limit", "license", "array-limit", "re
                              "partition", "nodes", "other",   "left-out"};
 constexpr std::array kReserveReasons{"first", "waited", "starvation"};
 constexpr std::array kResizeSteps{"saving", "requeued", "done", "failed"};
-constexpr std::array kRestartReasons{"none", "requeue", "resize", "round"};
+constexpr std::array kRestartReasons{"none", "requeue", "resize", "round", "rehearsal"};
 constexpr std::array kChangeActions{"shrink", "grow", "restart", "stop", "notify"};
 constexpr std::array kStayReasons{"fastest", "uncertain", "cost",   "price", "no-gpus",
                                   "others",  "no-nodes",  "exempt", "cap"};

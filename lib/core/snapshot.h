@@ -165,6 +165,8 @@ struct AskedResize {
   std::vector<JobKey> after;      ///< jobs whose changes free `shares`; sorted
   std::string words;
   std::int64_t notice = 0;  ///< number of the last notice that told the job; 0: none
+  Seconds answered = 0;     ///< when the job said that it is ready; 0: it did not
+  bool rehearsal = false;   ///< a restart at the same size that somebody asked for
   // The last report before it was asked for. By it the cost is measured (change_costs.h).
   Seconds reported = 0;      ///< 0: none
   std::int64_t samples = 0;  ///< done then
@@ -182,10 +184,11 @@ struct AskedResize {
 
 /// Why a job runs again.
 enum class RestartReason {
-  kNone,     ///< it never ran before
-  kRequeue,  ///< Slurm, its owner or an admin requeued it
-  kResize,   ///< somebody asked for another size (`rubato resize`)
-  kRound,    ///< the round decided it in mode elastic
+  kNone,       ///< it never ran before
+  kRequeue,    ///< Slurm, its owner or an admin requeued it
+  kResize,     ///< somebody asked for another size (`rubato resize`)
+  kRound,      ///< the round decided it in mode elastic
+  kRehearsal,  ///< somebody tried its checkpoint (`rubato rehearse`)
 };
 
 /// The sizes that a job had over its restarts (lib/policy/algorithms/size_history.h).

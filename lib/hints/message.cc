@@ -68,15 +68,19 @@ class PairReader {
     to = value.value_or(to);
   }
   void choice(const char* key, const char* yes, const char* no, std::optional<bool>& to) {
+    const auto found = one_of(key, {yes, no});
+    if (found) to = *found == 0;
+  }
+  /// The index of the value in `words`; nullopt without the key, and with another value.
+  std::optional<std::size_t> one_of(const char* key, const std::vector<std::string>& words) {
     const auto pair = pairs_.find(key);
-    if (pair == pairs_.end()) return;
+    if (pair == pairs_.end()) return std::nullopt;
     const std::string word = lower(pair->second);
-    const std::vector<std::string> words{yes, no};
-    if (word != yes && word != no) {
-      return errors_.add(fmt::format("{}: {} is not one of {}, {}{}", key, in_quotes(pair->second),
-                                     yes, no, did_you_mean(word, words)));
-    }
-    to = word == yes;
+    const auto at = std::ranges::find(words, word);
+    if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
+    errors_.add(fmt::format("{}: {} is not one of {}{}", key, in_quotes(pair->second),
+                            fmt::join(words, ", "), did_you_mean(word, words)));
+    return std::nullopt;
   }
 
  private:
@@ -115,7 +119,10 @@ ResizeRequest read_resize(PairReader& in) {
   std::int64_t gpus = 0;
   in.count("gpus", 1, kMaxGpus, gpus);
   ResizeRequest out{.gpus = static_cast<int>(gpus)};
-  in.choice("how", "live", "restart", out.live);
+  enum { kLive, kRestart, kRehearsal };
+  const auto how = in.one_of("how", {"live", "restart", "rehearsal"});
+  if (how) out.live = *how == kLive;
+  out.rehearsal = how && *how == kRehearsal;
   return out;
 }
 
@@ -204,6 +211,7 @@ struct Render {
   }
   std::string operator()(const ResizeRequest& resize) const {
     std::string out = fmt::format("rubato!resize gpus={}", resize.gpus);
+    if (resize.rehearsal) return out + ";how=rehearsal";
     if (resize.live) out += *resize.live ? ";how=live" : ";how=restart";
     return out;
   }
@@ -242,10 +250,9 @@ std::vector<MessageKind> make_kinds() {
       {"resize",
        "Requests another size, one of gpus",
        {{"gpus", "a whole number from 1", "number of GPUs", true},
-        {"how", "live or restart",
+        {"how", "live, restart or rehearsal",
          "live: gets GPUs or gives back nodes while it runs; restart: stops and starts again; "
-         "without it as "
-         "its hint resize allows"}},
+         "rehearsal: the same at the size that it has; without it as its hint resize allows"}},
        "rubato!resize gpus=8"},
       {"hold-size",
        "Keeps the size of the job",

@@ -55,7 +55,8 @@ struct Ack {
 struct ResizeRequest {
   int gpus = 0;
   std::optional<bool> live =
-      {};  ///< true: while it runs; false: by a restart; none: as its hints say
+      {};                  ///< true: while it runs; false: by a restart; none: as its hints say
+  bool rehearsal = false;  ///< a restart at the size that it has; `live` is false
 
   bool operator==(const ResizeRequest&) const = default;
 };

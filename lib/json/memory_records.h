@@ -220,6 +220,10 @@ void describe(Visitor& v, R& resize) {
   v.text("words", resize.words);
   v.number("notice", resize.notice, static_cast<std::uint64_t>(kMaxNotice));
   v.note("notice", "number of the last notice that told the job");
+  v.time("answered", resize.answered);
+  v.note("answered", "when the job said that it is ready");
+  v.yes("rehearsal", resize.rehearsal);
+  v.note("rehearsal", "a restart at the same size that somebody asked for");
   v.time("reported", resize.reported);
   v.note("reported", "its last report before this one was asked for");
   v.number("samples", resize.samples, kMaxSamples);

@@ -88,6 +88,7 @@ namespace {
 
 const char* kind_of(const AskedResize& resize) {
   if (resize.gpus == 0) return "stop";
+  if (resize.rehearsal) return "rehearsal";
   if (!resize.live) return "restart";
   return resize.gpus > resize.from ? "grow" : "shrink";
 }

@@ -16,8 +16,8 @@ class BackgroundWorker;
 
 /// "2026-01-01T12:00:00Z JobId=12 restart=done uid=1000 gpus=4->2 gpu-type=a100 seconds=9", with
 /// words="..." where there are some. `seconds`: from the requeue to the start. A change while the
-/// job runs has grow= or shrink= instead of restart=. Once reports showed the cost of a change, the
-/// same line has measured instead of done, and cost= in seconds.
+/// job runs has grow= or shrink= instead of restart=, and a rehearsal rehearsal=. Once reports
+/// showed the cost of a change, the same line has measured instead of done, and cost= in seconds.
 [[nodiscard]] std::string audit_line(const AskedResize& resize);
 
 /// Appends lines to a file, which it makes with mode 0640, in a thread of its own: the loop does

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "lib/base/log.h"
+#include "lib/hints/values.h"
 #include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/asked_growth.h"
 #include "lib/policy/asked_resize.h"
@@ -28,6 +29,12 @@ namespace {
 // How long the place of a requeued job is kept, seconds: longer than an epilog usually takes, since
 // the nodes are free after it.
 constexpr Seconds kPlaceKept = 120;
+
+// As a hint that reaches a program which the batch script starts by itself.
+std::string with_batch_shell(Checkpoint checkpoint) {
+  checkpoint.batch_only = true;
+  return "checkpoint=" + to_text(checkpoint);
+}
 
 AskedResize* resize_of(Memory& memory, JobId job) {
   const auto at = std::ranges::find_if(memory.asked_resizes, [&](const AskedResize& resize) {
@@ -173,10 +180,12 @@ void Resizer::hear_answers(Memory& memory, Seconds now) {
                  resize->notice);
       continue;
     }
-    if (ack.ready)
-      resize->due = now;
-    else
+    if (!ack.ready) {
       fail(*resize, "the job refused", now);
+      continue;
+    }
+    if (resize->answered == 0) resize->answered = now;
+    resize->due = now;
   }
 }
 
@@ -220,6 +229,7 @@ void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& 
   resize.uid = asked.uid;
   resize.gpus = asked.request.gpus;
   resize.live = asked.request.live.value_or(false);
+  resize.rehearsal = asked.request.rehearsal;
   resize.asked = now;
   if (resize_of(memory, asked.job.id) != nullptr) {
     resize.since = now;
@@ -237,7 +247,9 @@ void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& 
   resize.runs = job->restarts;
   resize.live =
       asked.request.live.value_or(shrinks_live(*job, resize.gpus) || grows_live(*job, resize.gpus));
-  if (resize.from == resize.gpus)
+  if (resize.rehearsal && resize.from != resize.gpus)
+    return refused(fmt::format("it has {} GPUs, and a rehearsal keeps them", resize.from));
+  if (resize.from == resize.gpus && !resize.rehearsal)
     return refused(fmt::format("it has {} GPUs already", resize.gpus));
   auto nodes = nodes_for(resize, *job, snapshot, models, config);
   if (!nodes) return refused(nodes.error().text);
@@ -289,6 +301,9 @@ bool Resizer::signal(AskedResize& resize, const Job& job, const Snapshot& snapsh
   if (why != nullptr) return refused(why);
   const Checkpoint& checkpoint = job.hints->checkpoint;
   if (!checkpoint.consents()) return true;
+  if (!resize.live && !resize.by_round && !running->is_reached(checkpoint))
+    return refused("no step of it runs, and without B: its signal goes to steps only; write " +
+                   with_batch_shell(checkpoint) + ", or start the program with srun");
   const auto told = running->signal(checkpoint);
   if (!told) return refused("its signal: " + told.error().text);
   const Seconds due = add_seconds(resize.asked, checkpoint.lead);

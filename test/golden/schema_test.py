@@ -31,6 +31,15 @@ WORKLOAD = "printf 'job,arrival_s,gpus,run_s\\nx,0,1,100\\ny,5,2,50\\n' > w.csv"
 # Job 12 runs and hears of a change.
 NOTICE = (f"cp {golden.CASES}/314-wait-resize/files/bin/squeue bin/; "
           "echo '{rubato-notice n=1 step=coming how=live from=8 gpus=4 due=1795262457 leave=n2}' > notices; ")
+# Job 901 consents to a restart.
+CONSENT = (""""$PYTHON" -c 'import json
+path = "state/rubato/publish/snapshot.json"
+document = json.load(open(path))
+for job in document["jobs"]:
+    if job["id"] == 901:
+        job["later_set"], job["time_limit"], job["request"] = 0, 600, {"gpus": 4, "cores": 4}
+        job["hints"] = {"sizes": "2,4", "request_gpus": 4, "checkpoint": "USR1@60", "resize": "restart"}
+json.dump(document, open(path, "w"))'; """)
 COMMANDS = {
     "rubato.compare.1": [],
     "rubato.config.1": ["printf 'JobType=x Gpus=1-8\\nPublishDir=/p\\n' >> etc/rubato.conf; "
@@ -70,6 +79,7 @@ COMMANDS = {
                         "rm -r state; rubato whatif -p gpu -G 1 -t 10 --json"],
     "rubato.plan.1": [f"{REPLAY} --config etc/rubato.conf", f"{REPLAY} --json",
                       "cat state/rubato/publish/plan.json"],
+    "rubato.rehearse.1": [CONSENT + "rubato rehearse 901 --dry-run --json", "rubato rehearse 1 --json"],
     "rubato.report.1": ["rubato report --json", "rubato report --samples 1 --json",
                         "touch f; SLURM_JOB_ID=1 RUBATO_REPORT_FILE=f rubato report --samples 1 "
                         "--rate 1 --batch 1 --json"],

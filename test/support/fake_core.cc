@@ -54,6 +54,9 @@ Result<void> RunningJob::signal(const Checkpoint& /*checkpoint*/) const {
   ++test::core().signals;
   return {};
 }
+bool RunningJob::is_reached(const Checkpoint& checkpoint) const {
+  return checkpoint.batch_only || test::core().has_steps;
+}
 Result<void> RunningJob::requeue(Seconds /*ahead*/) {
   if (!test::core().requeue_error.empty()) return fail(test::core().requeue_error);
   ++test::core().requeues;

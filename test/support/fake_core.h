@@ -45,6 +45,7 @@ struct FakeCore {
   std::atomic<bool> ends_well{true};  ///< jobs end by themselves, with exit code 0
   std::atomic<int> summaries{0};      ///< of ended jobs, for AdminComment
   std::vector<Notice> notices;        ///< shown to the job since the last was removed
+  bool has_steps = true;              ///< a signal to steps reaches the job
   std::vector<int> shrunk_to;         ///< nodes of the last shrink_job()
   std::vector<AddedShare> grown_by;   ///< of the last grow_job()
   std::string grown_type;             ///< its GPU type

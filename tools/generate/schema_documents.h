@@ -30,6 +30,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"pause", &pause_schema},
     {"plan", &plan_schema},
     {"profiles", &profiles_schema},
+    {"rehearse", &rehearse_schema},
     {"report", &report_schema},
     {"resize", &resize_schema},
     {"rqueue", &rqueue_schema},

@@ -7,6 +7,7 @@
 #include "tools/rubato/explain/explain_records.h"
 #include "tools/rubato/pause/pause_records.h"
 #include "tools/rubato/report/report_records.h"
+#include "tools/rubato/resize/rehearse_records.h"
 #include "tools/rubato/resize/resize_records.h"
 #include "tools/rubato/simulate/simulate_records.h"
 #include "tools/rubato/wait_resize/wait_resize_records.h"
@@ -63,6 +64,13 @@ std::string simulate_schema() {
       "where no job finished. New members may be added; the number in the schema changes when a "
       "member is removed or changes its meaning.",
       members);
+}
+
+std::string rehearse_schema() {
+  return document_schema<tools::RehearseAnswer>(
+      command_schema(tools::kRehearseSchema, "rubato rehearse --json",
+                     "What was seen of a running job that was restarted at the same size."),
+      Members::kClosed);
 }
 
 std::string resize_schema() {

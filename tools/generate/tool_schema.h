@@ -18,6 +18,9 @@ namespace rubato {
 /// docs/schema/rubato.report.1.json.
 [[nodiscard]] std::string report_schema();
 
+/// docs/schema/rubato.rehearse.1.json.
+[[nodiscard]] std::string rehearse_schema();
+
 /// docs/schema/rubato.resize.1.json.
 [[nodiscard]] std::string resize_schema();
 

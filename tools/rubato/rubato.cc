@@ -17,12 +17,12 @@
 namespace rubato::tools {
 namespace {
 
-const std::array<Command, 15>& commands() {
-  static const std::array<Command, 15> table{
-      doctor_command(),   explain_command(),     hints_command(),    metrics_command(),
-      models_command(),   page_command(),        pause_command(),    report_command(),
-      resize_command(),   simulate_command(),    snapshot_command(), stats_command(),
-      validate_command(), wait_resize_command(), whatif_command()};
+const std::array<Command, 16>& commands() {
+  static const std::array<Command, 16> table{
+      doctor_command(), explain_command(),  hints_command(),       metrics_command(),
+      models_command(), page_command(),     pause_command(),       rehearse_command(),
+      report_command(), resize_command(),   simulate_command(),    snapshot_command(),
+      stats_command(),  validate_command(), wait_resize_command(), whatif_command()};
   return table;
 }
 

@@ -48,6 +48,7 @@ Command metrics_command();
 Command models_command();
 Command page_command();
 Command pause_command();
+Command rehearse_command();
 Command report_command();
 Command resize_command();
 Command simulate_command();

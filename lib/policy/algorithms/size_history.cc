@@ -26,7 +26,9 @@ void note_size(SizeHistory& history, int gpus) {
 void note_restart(SizeHistory& history, const Job& job, const AskedResize& change) {
   const bool restarted = change.requeued > 0 && !change.live && !change.starts;
   if (!restarted || change.job.id != job.key.id || job.restarts != change.runs + 1) return;
-  history.reason = change.by_round ? RestartReason::kRound : RestartReason::kResize;
+  history.reason = change.by_round    ? RestartReason::kRound
+                   : change.rehearsal ? RestartReason::kRehearsal
+                                      : RestartReason::kResize;
   history.restarts = job.restarts;
 }
 

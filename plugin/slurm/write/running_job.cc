@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "plugin/slurm/release/lists.h"
 #include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
@@ -31,6 +32,14 @@ Result<void> RunningJob::signal(const Checkpoint& checkpoint) const {
   const int code = job_signal(job_, static_cast<std::uint16_t>(checkpoint.signal), flags, 0, false);
   if (code != SLURM_SUCCESS) return fail(slurm_strerror(code));
   return {};
+}
+
+bool RunningJob::is_reached(const Checkpoint& checkpoint) const {
+  if (checkpoint.batch_only) return true;
+  if (job_->step_list == nullptr) return false;
+  for (ListWalk<step_record_t> steps(job_->step_list); const auto* step = steps.next();)
+    if (step->step_id.step_id <= SLURM_MAX_NORMAL_STEP_ID) return true;
+  return false;
 }
 
 Result<void> RunningJob::requeue(Seconds ahead) {

@@ -24,6 +24,8 @@ class RunningJob {
   /// Sends the checkpoint signal, as slurmctld sends that of sbatch --signal (job_mgr.c,
   /// send_job_warn_signal()). The error is Slurm's text.
   [[nodiscard]] Result<void> signal(const Checkpoint& checkpoint) const;
+  /// Whether the checkpoint signal goes to a process of it: to the batch script, or to a step.
+  [[nodiscard]] bool is_reached(const Checkpoint& checkpoint) const;
   /// Requeues it; it becomes eligible `ahead` seconds from now, unless release() comes first. The
   /// error is Slurm's text.
   [[nodiscard]] Result<void> requeue(Seconds ahead);

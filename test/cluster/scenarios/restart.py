@@ -171,3 +171,51 @@ def a_restarted_job_keeps_its_place(c):
     c.expect(lambda: (c.job(job)["JobState"], total(c, job)), ("RUNNING", 4), "state and GPUs", LONG)
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|GRES|TresPer'")
     c.expect(lambda: len(c.jobs("RUNNING")), started + 4, "running jobs, four more", LONG)
+
+
+@scenario(cluster="jobs", needs=["rubato"], negative="restart", timeout=240)
+def a_rehearsal_shows_whether_a_job_saves_its_state(c):
+    """`rubato rehearse` restarts a job that saves at its signal; one that no signal reaches is left alone
+
+    The first job answers and goes on from what it saved. The second one starts python3 from the batch
+    script, and its hint has no B:, so that the signal goes to steps only. The third one does not save.
+    """
+    c.write_rubato_conf(conf("MessageInterval=0"))
+    report = "rubato report --samples $((100 * count + 100)) --rate 10 --batch 64"
+    saves = TRAINS.replace("trap 'echo $count > $log.saved; echo \"saved $count\"' USR1",
+                           f"""trap 'echo $count > $log.saved; echo "saved $count"; {report}; rubato report --ack 0' USR1
+{report}""").replace("B:USR1@3", "B:USR1@40")
+    options = "--gpus=4 -n4 -t 5 --comment='rubato: gpus=2,4;checkpoint={};resize=restart'"
+    works = c.sbatch(options.format("B:USR1@40"), saves)
+    python = c.path(f"{c.fresh_name('train')}.py")
+    with open(python, "w", encoding="ascii") as file:
+        file.write("import signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: print('saved', flush=True))\n"
+                   "print('begins', flush=True)\nwhile True:\n    time.sleep(0.2)\n")
+    deaf = c.sbatch(options.format("USR1@60"), f"exec python3 {python}")
+    forgets = c.sbatch(options.format("B:USR1@2"), "trap : USR1\nrubato report --samples $((500 - 400 * "
+                       "${SLURM_RESTART_COUNT:-0})) --rate 10 --batch 64\nwhile true; do sleep 0.2; done")
+    for job in (works, deaf, forgets):
+        c.wait_state(job, "RUNNING", LONG)
+    runs_with(c, works, 4)
+    c.wait(lambda: "begins" in c.output(deaf), LONG, "the second job to begin")
+    for job in (works, forgets):
+        c.wait(lambda j=job: "samples=" in c.job(j).get("SystemComment", ""), LONG, "a report of each")
+
+    said = c.cmd(f"rubato rehearse {works} --dry-run")
+    check("B:USR1@40 to its batch script, 40 s to save" in said, "what would happen", said)
+    said = c.cmd(f"rubato rehearse {works}", timeout=120)
+    check(re.search(r"B:USR1@40 sent to its batch script; it has 40 s to save\.\nIt answered after \d+ s\.\n"
+                    r"It runs again with 4 \w+ after a stop of \d+ s\.\nFirst report after \d+ s: \d+ samples, \d+ before; "
+                    rf"it goes on from there\.\nJob {works} can be restarted\.", said), "what was seen", said)
+    check(counts(c, works) and len(set(counts(c, works)[0])) == 1, "a run that goes on", c.output(works))
+
+    said = c.cmd(f"rubato rehearse {deaf}", check=False, timeout=120)
+    check(said.rc == 1 and "no step of it runs" in said and "checkpoint=B:USR1@60" in said,
+          "why its signal reaches no process, and what to write", said)
+    check(c.job(deaf)["Restarts"] == "0" and "saved" not in c.output(deaf), "no restart", c.job(deaf)["Restarts"])
+
+    said = c.cmd(f"rubato rehearse {forgets}", check=False, timeout=120)
+    check(said.rc == 1 and "It did not answer" in said and "100 samples, 500 before; 400 are lost" in said,
+          "lost work", said)
+    check(re.findall(rf"JobId={works} rehearsal=(\w+)", log_of(c))[:3] == ["saving", "requeued", "done"],
+          "three steps in the log", log_of(c))

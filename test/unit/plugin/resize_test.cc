@@ -28,6 +28,7 @@ class ResizerTest : public ::testing::Test {
     core().grown_by.clear();
     core().growth_error.clear();
     core().notices.clear();
+    core().has_steps = true;
     core().shutting_down = false;
     key_ = add_consenting(snapshot_).key;
   }
@@ -160,6 +161,34 @@ TEST_F(ResizerTest, TheNoticeOfAGrowthNamesTheNodesThatCome) {
   const Notice grown{
       .number = 1, .step = NoticeStep::kDone, .live = true, .from = 4, .gpus = 8, .come = "n2"};
   EXPECT_EQ(core().notices, std::vector<Notice>{grown});
+}
+
+TEST_F(ResizerTest, ARehearsalIsARestartAtTheSameSize) {
+  say(ResizeRequest{.gpus = 4, .live = false, .rehearsal = true});
+  act_at(kNow);
+  EXPECT_EQ(restart().words, "it has 8 GPUs, and a rehearsal keeps them");
+  say(ResizeRequest{.gpus = 8, .live = false, .rehearsal = true});
+  act_at(kNow + 1);
+  EXPECT_EQ(core().signals, 1);
+  EXPECT_EQ(restart().answered, 0);
+  say(Ack{.notice = 1});
+  act_at(kNow + 4);
+  EXPECT_EQ(core().requeues, 1);
+  EXPECT_EQ(restart().answered, kNow + 4);
+  EXPECT_EQ(restart().step, ResizeStep::kRequeued);
+}
+
+// Its work since the last checkpoint would be lost.
+TEST_F(ResizerTest, AJobThatItsSignalCannotReachIsNotRestartedOnRequest) {
+  core().has_steps = false;
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  EXPECT_EQ(core().signals, 0);
+  EXPECT_NE(restart().words.find("write checkpoint=B:USR1@60"), std::string::npos);
+  snapshot_.jobs[0].hints->checkpoint.batch_only = true;
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow + 1);
+  EXPECT_EQ(core().signals, 1);
 }
 
 TEST_F(ResizerTest, AnAnswerToAnEarlierNoticeDoesNotEndTheLeadTime) {

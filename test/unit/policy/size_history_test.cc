@@ -85,6 +85,14 @@ TEST_F(SizeHistoryTest, ARestartOfTheRoundAtTheSameSizeIsNoChangeOfTheSize) {
   EXPECT_EQ(told(decide()), std::pair(RestartReason::kRound, 0));
 }
 
+TEST_F(SizeHistoryTest, ARehearsalIsNamed) {
+  (void)decide();
+  AskedResize change = restart_to(8);
+  change.rehearsal = true;
+  requeue(&change);
+  EXPECT_EQ(told(decide()), std::pair(RestartReason::kRehearsal, 0));
+}
+
 TEST_F(SizeHistoryTest, AJobThatTheRoundStoppedKnowsThatWhenItsRecordIsForgotten) {
   (void)decide();
   AskedResize change = restart_to(8);

@@ -154,6 +154,8 @@ std::string resize_text(const AskedResize& resize) {
     return fmt::format("{} GPUs were kept for it: {}", resize.gpus, step_text(resize));
   if (resize.gpus == 0)
     return fmt::format("stops to wait again (had {} GPUs): {}", resize.from, step_text(resize));
+  if (resize.rehearsal)
+    return fmt::format("rehearses a restart with {} GPUs: {}", resize.gpus, step_text(resize));
   return fmt::format("to {} GPUs (from {}) {}: {}", resize.gpus, resize.from,
                      resize.live ? "while it runs" : "by a restart", step_text(resize));
 }

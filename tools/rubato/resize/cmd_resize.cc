@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
-#include <thread>
 
 #include "lib/hints/message.h"
 #include "lib/json/record_writer.h"
@@ -13,24 +11,16 @@
 #include "lib/policy/asked_growth.h"
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/asked_shrink.h"
+#include "tools/rubato/resize/asking.h"
 #include "tools/rubato/resize/resize_records.h"
-#include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
 #include "tools/shared/format.h"
-#include "tools/shared/job_match.h"
-#include "tools/shared/job_message.h"
 #include "tools/shared/output.h"
-#include "tools/shared/published.h"
-#include "tools/shared/source.h"
 
 namespace rubato::tools {
 namespace {
 
 constexpr int kMaxGpus = 1'000'000;
-constexpr auto kLook = std::chrono::milliseconds(250);
-constexpr double kRoundMargin = 1;   // seconds for a round itself and its files
-constexpr double kLongestLook = 30;  // seconds
-constexpr Seconds kUnseen = 30;      // a request that shows nowhere for so long was lost
 
 struct Options {
   std::string job;
@@ -43,51 +33,6 @@ struct Options {
 
 int failure(const Globals& globals, Exit code, const std::string& text) {
   return report_failure(globals, kResizeSchema, code, text);
-}
-
-std::vector<std::string> names_of(const std::vector<NodeShare>& shares, const Snapshot& snapshot) {
-  std::vector<std::string> names;
-  for (const NodeShare& share : shares) names.push_back(snapshot.nodes[share.node].name);
-  return names;
-}
-
-std::string gpus_text(int gpus, const std::string& type) {
-  return fmt::format("{} {}", gpus, type.empty() ? gpus == 1 ? "GPU" : "GPUs" : type);
-}
-
-/// The one running job that `selector` names.
-Result<const Job*> job_named(const JobSelector& selector, const Snapshot& snapshot) {
-  const Job* found = nullptr;
-  for (const Job& job : snapshot.jobs) {
-    if (!matches(selector, job)) continue;
-    if (found != nullptr && found->key != job.key)
-      return fail(fmt::format("{} is several jobs; name one task, for example {}_1", selector.text,
-                              selector.id));
-    found = &job;
-  }
-  if (found == nullptr) return fail(fmt::format("no job {}", selector.text));
-  if (found->state != JobState::kRunning)
-    return fail(fmt::format("job {} waits; its hint gpus= says at which sizes it may start",
-                            selector.text));
-  return found;
-}
-
-/// The published plan in which the job runs. A job that has just started still waits in the last
-/// one: looks again until a later one is there, for as long as the loop needs to publish it.
-Result<PublishedPlan> plan_with_running(const Site& site, const JobSelector& selector) {
-  using std::chrono::steady_clock;
-  const Config& config = site.config;
-  const Seconds began = now();
-  const double longest =
-      std::min(config.round_interval + config.publish_interval + kRoundMargin, kLongestLook);
-  const auto end = steady_clock::now() + std::chrono::duration<double>(longest);
-  for (;;) {
-    auto published = read_plan(site);
-    if (!published || job_named(selector, published->snapshot) ||
-        published->snapshot.taken > began || steady_clock::now() > end)
-      return published;
-    std::this_thread::sleep_for(kLook);
-  }
 }
 
 /// What it keeps, and what it gives back.
@@ -163,15 +108,6 @@ int print(const Globals& globals, const Snapshot& snapshot, const ResizeAnswer& 
   return kOk;
 }
 
-/// What became of the last request for the job since `asked`; nullopt if nothing shows yet. An
-/// earlier one may be of the same second.
-std::optional<AskedResize> restart_of(const PublishedPlan& published, JobId job, int gpus,
-                                      Seconds asked) {
-  for (const AskedResize& restart : published.plan.memory.asked_resizes)
-    if (restart.job.id == job && restart.gpus == gpus && restart.asked >= asked) return restart;
-  return std::nullopt;
-}
-
 void tell(const AskedResize& restart) {
   if (restart.step == ResizeStep::kSaving)
     fmt::print("Told to save its state; it {} in {} s at the latest.\n",
@@ -181,38 +117,18 @@ void tell(const AskedResize& restart) {
   std::fflush(stdout);
 }
 
-/// Waits until the change is over.
-Result<AskedResize> follow(const Globals& globals, const Site& site, JobId job, int gpus,
-                           Seconds asked) {
-  std::optional<ResizeStep> told;
-  for (;;) {
-    const auto published = read_plan(site);
-    const auto restart = published ? restart_of(*published, job, gpus, asked) : std::nullopt;
-    if (restart && restart->over()) return *restart;
-    if (restart && told != restart->step) {
-      told = restart->step;
-      if (!globals.json) tell(*restart);
-    }
-    if (!told && now() - asked > kUnseen)
-      return fail("slurmctld took the request, but no published file shows it; its log tells more");
-    std::this_thread::sleep_for(kLook);
-  }
-}
-
 int send(const Globals& globals, const Site& site, const Snapshot& snapshot, const Options& options,
          ResizeAnswer answer) {
   const Seconds asked = now();
   const ResizeRequest request{.gpus = options.gpus, .live = answer.how == "live"};
-  const auto sent = send_message(options.job, render_message(request), false);
-  if (!sent) return failure(globals, kFailed, sent.error().text);
-  if (sent->exit != 0)
-    return failure(
-        globals, kFailed,
-        fmt::format("resize of job {}: {} ended with code {}", options.job, sent->way, sent->exit));
+  if (const auto sent = send_request("resize", options.job, request); !sent)
+    return failure(globals, kFailed, sent.error().text);
   answer.step = "asked";
   if (options.no_wait)
     return print(globals, snapshot, answer, fmt::format("Job {}: asked.", options.job));
-  const auto ended = follow(globals, site, answer.job, options.gpus, asked);
+  const auto ended = follow_change(site, answer.job, options.gpus, asked, [&](const auto& change) {
+    if (!globals.json) tell(change);
+  });
   if (!ended) return failure(globals, kUnreachable, ended.error().text);
   if (ended->step == ResizeStep::kFailed)
     return failure(globals, kFailed, fmt::format("job {}: {}", options.job, ended->words));
@@ -250,23 +166,16 @@ int run(const Globals& globals, const Options& options) {
   if (options.gpus < 1) return failure(globals, kUsage, "resize: --gpus: missing; give a size");
   if (options.live && options.restart)
     return failure(globals, kUsage, "resize: --live excludes --restart; give one");
-  const auto site = find_source(globals.publish_dir);
-  if (!site) return failure(globals, kFailed, site.error().text);
-  const auto stats = read_stats(*site);
-  if (!stats) return failure(globals, kUnreachable, stats.error().text);
-  if (const auto why = loop_stopped(*stats, site->config, now()))
-    return failure(globals, kUnreachable, *why);
-  if (stats->mode == "observe") return failure(globals, kFailed, "Mode=observe changes no job");
-  const auto published = plan_with_running(*site, *selector);
-  if (!published) return failure(globals, kUnreachable, published.error().text);
-  const Snapshot& snapshot = published->snapshot;
-  const auto job = job_named(*selector, snapshot);
-  if (!job) return failure(globals, kNoMatch, job.error().text);
-  const Models models = models_with(read_models_fit(*site).value_or(ModelsFit{}), site->config);
-  const auto answer = planned(**job, snapshot, models, site->config, options);
+  const auto found = find_running(*selector, globals.publish_dir,
+                                  "; its hint gpus= says at which sizes it may start");
+  if (!found) return failure(globals, found.error().code, found.error().text);
+  const Site& site = found->site;
+  const Snapshot& snapshot = found->snapshot();
+  const Models models = models_with(read_models_fit(site).value_or(ModelsFit{}), site.config);
+  const auto answer = planned(found->job(), snapshot, models, site.config, options);
   if (!answer)
     return failure(globals, kFailed, fmt::format("job {}: {}", options.job, answer.error().text));
-  if (!options.dry_run) return send(globals, *site, snapshot, options, *answer);
+  if (!options.dry_run) return send(globals, site, snapshot, options, *answer);
   return print(globals, snapshot, *answer, plan_text(options.job, *answer));
 }
 
