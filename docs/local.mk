@@ -7,6 +7,7 @@ dist_man_MANS += \
   docs/man/rubato-doctor.1 \
   docs/man/rubato-explain.1 \
   docs/man/rubato-hints.1 \
+  docs/man/rubato-hold-size.1 \
   docs/man/rubato-metrics.1 \
   docs/man/rubato-models.1 \
   docs/man/rubato-page.1 \

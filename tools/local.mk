@@ -133,8 +133,10 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/report/report_records.h \
   tools/rubato/resize/asking.cc \
   tools/rubato/resize/asking.h \
+  tools/rubato/resize/cmd_hold_size.cc \
   tools/rubato/resize/cmd_rehearse.cc \
   tools/rubato/resize/cmd_resize.cc \
+  tools/rubato/resize/hold_size_records.h \
   tools/rubato/resize/rehearse_records.h \
   tools/rubato/resize/resize_records.h \
   tools/rubato/wait_resize/cmd_wait_resize.cc \
@@ -240,6 +242,7 @@ dist_schema_DATA = \
   docs/schema/rubato.doctor.1.json \
   docs/schema/rubato.explain.1.json \
   docs/schema/rubato.hints.1.json \
+  docs/schema/rubato.hold-size.1.json \
   docs/schema/rubato.models-change.1.json \
   docs/schema/rubato.models-fit.1.json \
   docs/schema/rubato.models-curve.1.json \

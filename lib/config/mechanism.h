@@ -76,6 +76,7 @@ enum class Mechanism {
   kKeepNodes,
   kJobSummary,
   kNotice,
+  kHoldSize,
 };
 
 /// One row of the table of mechanisms.
@@ -181,6 +182,8 @@ inline constexpr std::array kMechanisms = {
                   "a running job that becomes smaller gets nodes like any other"},
     MechanismWord{Mechanism::kJobSummary, "job-summary", "nothing sums up ended jobs"},
     MechanismWord{Mechanism::kNotice, "notice", "jobs are not told what changes"},
+    MechanismWord{Mechanism::kHoldSize, "hold-size",
+                  "the round changes jobs whose size somebody holds"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

@@ -85,6 +85,7 @@ enum class StayReason {
   kNoNodes,    ///< the market gave it the other one, but no nodes carry that as well
   kExempt,     ///< it runs too short a time to be interrupted
   kCap,        ///< a cap of rubato.conf is used up
+  kHeld,       ///< somebody asked that it keeps its size (`rubato hold-size`)
 };
 
 /// A running job that consented to changes (hint checkpoint) and keeps its GPUs. Mode elastic only.
@@ -99,7 +100,7 @@ struct Stay {
   double cost = 0;           ///< of it: seconds without progress
   int available = 0;         ///< for kNoGpus: GPUs of the type that the market has
   std::string rule;   ///< for kExempt and kCap: option of slurm.conf or rubato.conf that decides
-  Seconds until = 0;  ///< for kExempt and kCap: when that ends; 0: it does not
+  Seconds until = 0;  ///< for kExempt, kCap and kHeld: when that ends; 0: it does not
 
   bool operator==(const Stay&) const = default;
 };

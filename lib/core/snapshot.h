@@ -202,6 +202,16 @@ struct SizeHistory {
   bool operator==(const SizeHistory&) const = default;
 };
 
+/// A running job that keeps its size because somebody asked for that (`rubato hold-size`).
+struct SizeHold {
+  JobKey job;
+  std::uint32_t uid = 0;  ///< who asked
+  Seconds since = 0;
+  Seconds until = 0;  ///< 0: until it is released
+
+  bool operator==(const SizeHold&) const = default;
+};
+
 /// A time at which managed jobs with GPUs arrived.
 struct ArrivalTime {
   Seconds time = 0;
@@ -268,6 +278,7 @@ struct Memory {
   std::vector<TypePrice> prices;  ///< moving mean over rounds, relative to the mean of all types
   std::vector<AskedResize> asked_resizes;   ///< sorted by key
   std::vector<SizeHistory> size_histories;  ///< sorted by key; of jobs that may change
+  std::vector<SizeHold> size_holds;         ///< sorted by key
   std::vector<JobRestarts> restarts;        ///< sorted by key; empty without a cap on restarts
   std::vector<UserRestarts> user_restarts;  ///< sorted by uid, each once
 

@@ -54,6 +54,7 @@ std::vector<Pair> pairs_of(const JobAnnotation& annotation) {
   word("class", annotation.predictable);
   number("start", annotation.start, 1);
   word("wait", annotation.wait);
+  if (annotation.held) word("held", "yes");
   if (annotation.remaining >= 0 && annotation.remaining <= kMaxWork) number("at", annotation.at, 1);
   return pairs;
 }
@@ -73,6 +74,10 @@ class Values {
   bool word(std::string& to) const {
     to = value_;
     return is_word(value_);
+  }
+  bool yes(bool& to) const {
+    to = value_ == "yes";
+    return to;
   }
   template <typename Number>
   bool number(Number& to, std::int64_t most) const {
@@ -119,6 +124,7 @@ bool set(std::string_view key, const Values& value, JobAnnotation& annotation) {
   if (key == "class") return value.word(annotation.predictable);
   if (key == "start") return value.number(annotation.start, kMaxWork);
   if (key == "wait") return value.word(annotation.wait);
+  if (key == "held") return value.yes(annotation.held);
   return true;
 }
 

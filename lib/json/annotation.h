@@ -32,6 +32,7 @@ struct JobAnnotation {
   std::string predictable;   ///< P if its forecasts can be trusted, U if not; "" not known
   Seconds start = 0;         ///< latest expected start of a pending job; 0: not known
   std::string wait;          ///< why it waits: one word
+  bool held = false;         ///< the round does not change its size
   Seconds at = 0;            ///< when `remaining` and its interval held; 0: not known
 
   bool operator==(const JobAnnotation&) const = default;

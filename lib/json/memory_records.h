@@ -251,6 +251,15 @@ void describe(Visitor& v, R& history) {
   v.note("restarts", "restarts of the job, with that one");
 }
 
+template <typename Visitor, Is<SizeHold> R>
+void describe(Visitor& v, R& hold) {
+  describe(v, hold.job);
+  v.number("uid", hold.uid, kMaxUint32);
+  v.time("since", hold.since);
+  v.time("until", hold.until);
+  v.note("until", "left out: until it is released");
+}
+
 template <typename Visitor, Is<ArrivalTime> R>
 void describe(Visitor& v, R& arrival) {
   v.time("time", arrival.time);
@@ -299,6 +308,7 @@ void describe(Visitor& v, R& memory) {
   v.list("prices", memory.prices);
   v.list("asked_resizes", memory.asked_resizes);
   v.list("size_histories", memory.size_histories);
+  v.list("size_holds", memory.size_holds);
   v.list("restarts", memory.restarts);
   v.note("restarts", "restarts that Rubato asked for, by job; only where a cap is set");
   v.list("user_restarts", memory.user_restarts);

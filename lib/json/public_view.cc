@@ -23,6 +23,7 @@ void hide_jobs(Memory& memory) {
   memory.arrivals.clear();
   memory.asked_resizes.clear();
   memory.size_histories.clear();
+  memory.size_holds.clear();
   memory.restarts.clear();
   memory.user_restarts.clear();
 }
@@ -30,6 +31,7 @@ void hide_jobs(Memory& memory) {
 void hide_users(Memory& memory) {
   memory.overruns.clear();
   for (AskedResize& restart : memory.asked_resizes) restart.uid = 0;
+  for (SizeHold& hold : memory.size_holds) hold.uid = 0;
   memory.user_restarts.clear();
 }
 

@@ -68,6 +68,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/size.cc \
   lib/policy/algorithms/trials.cc \
   lib/policy/algorithms/size.h \
+  lib/policy/algorithms/size_holds.cc \
+  lib/policy/algorithms/size_holds.h \
   lib/policy/algorithms/size_history.cc \
   lib/policy/algorithms/size_history.h \
   lib/policy/algorithms/squeue_reason.cc \

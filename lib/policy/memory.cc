@@ -13,6 +13,7 @@
 #include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/service.h"
 #include "lib/policy/algorithms/size_history.h"
+#include "lib/policy/algorithms/size_holds.h"
 #include "lib/policy/market/closing.h"
 
 namespace rubato {
@@ -108,6 +109,7 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   memory.prices = prices;
   memory.asked_resizes = before.asked_resizes;
   memory.size_histories = follow_sizes(input.snapshot, remembered);
+  memory.size_holds = kept_holds(before, remembered, input.now);
   note_restarts(input, changes, remembered, memory);
   return memory;
 }
@@ -193,6 +195,10 @@ int set_back(Memory& memory, Seconds now) {
   for (AskedResize& restart : memory.asked_resizes) {
     restart.due -= std::max<Seconds>(restart.since - now, 0);  // the step takes as long as before
     set({&restart.asked, &restart.since, &restart.requeued, &restart.reported});
+  }
+  for (SizeHold& hold : memory.size_holds) {
+    if (hold.until > 0) hold.until -= std::max<Seconds>(hold.since - now, 0);
+    set({&hold.since});
   }
   for (JobRestarts& record : memory.restarts) {
     set({&record.planned});

@@ -11,6 +11,7 @@
 #include "lib/base/log.h"
 #include "lib/hints/values.h"
 #include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/algorithms/size_holds.h"
 #include "lib/policy/asked_growth.h"
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/asked_shrink.h"
@@ -126,17 +127,17 @@ void Resizer::hear(std::vector<JobMessage>& messages) {
   for (const JobMessage& one : messages) {
     if (const auto* const request = std::get_if<ResizeRequest>(&one.message))
       asked_.push_back({one.job, one.uid, *request});
+    if (const auto* const hold = std::get_if<HoldSize>(&one.message))
+      holds_.push_back({one.job, one.uid, *hold});
     if (const auto* const ack = std::get_if<Ack>(&one.message))
       answers_.emplace_back(one.job, *ack);
   }
-  std::erase_if(messages, [](const JobMessage& one) {
-    return std::holds_alternative<ResizeRequest>(one.message) ||
-           std::holds_alternative<Ack>(one.message);
-  });
+  std::erase_if(messages,
+                [](const JobMessage& one) { return !std::holds_alternative<Report>(one.message); });
 }
 
 bool Resizer::due(const Memory& memory, Seconds now) const {
-  if (!asked_.empty() || !answers_.empty()) return true;
+  if (!asked_.empty() || !answers_.empty() || !holds_.empty()) return true;
   return std::ranges::any_of(memory.asked_resizes, [&](const AskedResize& resize) {
     return resize.step == ResizeStep::kRequeued ||
            (resize.step == ResizeStep::kSaving && now >= resize.due);
@@ -154,10 +155,14 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
   }
   for (const AskedResize& change : measure_changes(memory, snapshot, config)) note(change);
   hear_answers(memory, now);
-  for (const Asked& asked : std::exchange(asked_, {}))
+  take_holds(memory, now);
+  for (const auto& asked : std::exchange(asked_, {}))
     begin(asked, snapshot, models, config, memory);
-  for (AskedResize& change : changes_to_begin(snapshot, plan))
-    begin(std::move(change), snapshot, memory);
+  for (AskedResize& change : changes_to_begin(snapshot, plan)) {
+    // A hold that came since the round began.
+    const bool held = !change.starts && hold_of(memory, change.job, now) != nullptr;
+    if (!held || config.off(Mechanism::kHoldSize)) begin(std::move(change), snapshot, memory);
+  }
   bool placed = false;  // the next round sees this place; two restarts must not get the same
   for (AskedResize& resize : memory.asked_resizes) {
     if (resize.step == ResizeStep::kRequeued) wait_for_nodes(resize, now);
@@ -168,6 +173,18 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
     placed = placed || (!planned && !resize.shares.empty() && resize.step == ResizeStep::kRequeued);
   }
   show_notices();
+}
+
+// A hold ends a change that the round has only told the job.
+void Resizer::take_holds(Memory& memory, Seconds now) {
+  for (const auto& [job, uid, asked] : std::exchange(holds_, {})) {
+    fold_hold(job, uid, asked, now, memory);
+    log().info("JobId={} {} uid={}", job.id, asked.on ? "keeps its size" : "may change again", uid);
+    AskedResize* const change = resize_of(memory, job.id);
+    const bool told = change != nullptr && change->by_round && !change->starts &&
+                      change->step == ResizeStep::kSaving;
+    if (asked.on && told) fail(*change, "somebody asked that it keeps its size", now);
+  }
 }
 
 // An answer to an earlier notice must not end the lead time of the next change.
@@ -192,6 +209,7 @@ void Resizer::hear_answers(Memory& memory, Seconds now) {
 void Resizer::give_up(Memory& memory, Seconds now) {
   asked_.clear();
   answers_.clear();
+  take_holds(memory, now);
   for (AskedResize& restart : memory.asked_resizes) {
     if (restart.over()) continue;
     if (restart.step == ResizeStep::kRequeued && !restart.starts) {
@@ -221,8 +239,8 @@ void Resizer::resume(Memory& memory, Seconds now) {
   }
 }
 
-void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& models,
-                    const Config& config, Memory& memory) {
+void Resizer::begin(const Asked<ResizeRequest>& asked, const Snapshot& snapshot,
+                    const Models& models, const Config& config, Memory& memory) {
   const Seconds now = snapshot.taken;
   AskedResize resize;
   resize.job = asked.job;

@@ -30,7 +30,7 @@ class Resizer {
 
   /// Once, with the memory of an earlier process, before the first round.
   void resume(Memory& memory, Seconds now);
-  /// Takes requests for another size, and answers to notices, out of `messages`.
+  /// Takes requests for another size or to keep it, and answers to notices, out of `messages`.
   void hear(std::vector<JobMessage>& messages);
   /// Whether act() has something to do now.
   [[nodiscard]] bool due(const Memory& memory, Seconds now) const;
@@ -44,16 +44,18 @@ class Resizer {
   void give_up(Memory& memory, Seconds now);
 
  private:
+  template <typename Request>
   struct Asked {
     JobKey job;
     std::uint32_t uid = 0;
-    ResizeRequest request;
+    Request request;
   };
 
-  void begin(const Asked& asked, const Snapshot& snapshot, const Models& models,
+  void begin(const Asked<ResizeRequest>& asked, const Snapshot& snapshot, const Models& models,
              const Config& config, Memory& memory);
   void begin(AskedResize change, const Snapshot& snapshot, Memory& memory);
   void hear_answers(Memory& memory, Seconds now);
+  void take_holds(Memory& memory, Seconds now);
   void save(AskedResize resize, const Job& job, const Snapshot& snapshot, Memory& memory);
   bool signal(AskedResize& resize, const Job& job, const Snapshot& snapshot);
   void carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,
@@ -74,7 +76,8 @@ class Resizer {
   LockTimes& times_;
   bool resumed_ = false;  ///< looked at the memory of an earlier process
   bool tells_ = true;     ///< false: jobs are not told what changes, for a test
-  std::vector<Asked> asked_;
+  std::vector<Asked<ResizeRequest>> asked_;
+  std::vector<Asked<HoldSize>> holds_;           ///< in order of arrival
   std::vector<AskedResize> steps_;               ///< noted since take_steps()
   std::vector<std::pair<JobKey, Ack>> answers_;  ///< in order of arrival
   /// For show_notices(), as the locks may be held where they come up; none: the notice goes.

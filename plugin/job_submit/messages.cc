@@ -27,7 +27,7 @@ class MessageReceiver {
       return refuse(MessageFault::kMalformed, EBADMSG,
                     "a message is for one job; name it, for example 12 or 12_3");
     }
-    const bool by_operator = asks_for_restart(text) && update.permitted();
+    const bool by_operator = is_about_size(text) && update.permitted();
     if (!by_operator && !may_speak(job, uid)) {
       return refuse(MessageFault::kForeign, kAccessDenied,
                     fmt::format("uid {} is not the owner, root or SlurmUser", uid));
@@ -42,12 +42,12 @@ class MessageReceiver {
     }
     auto message = parse_message(text);
     if (!message) return refuse(MessageFault::kMalformed, EBADMSG, message.error().text);
-    if (std::holds_alternative<HoldSize>(*message)) {
-      return refuse(MessageFault::kMode, kNotSupported,
-                    "hold-size: this version changes no size by itself");
+    const bool observes = config_.mode == Mode::kObserve;
+    if (std::holds_alternative<HoldSize>(*message) && observes) {
+      return refuse(MessageFault::kMode, kNotSupported, "hold-size: Mode=observe changes no job");
     }
     if (std::holds_alternative<ResizeRequest>(*message) &&
-        (config_.mode == Mode::kObserve || config_.off(Mechanism::kRestart))) {
+        (observes || config_.off(Mechanism::kRestart))) {
       return refuse(MessageFault::kMode, kNotSupported, "resize: Mode=observe changes no job");
     }
     const bool report = std::holds_alternative<Report>(*message);
@@ -66,9 +66,10 @@ class MessageReceiver {
   }
 
   // Slurm lets operators and coordinators requeue a job; they may do the same here.
-  static bool asks_for_restart(std::string_view text) {
+  static bool is_about_size(std::string_view text) {
     const auto message = parse_message(text.substr(0, kMaxMessageLength));
-    return message && std::holds_alternative<ResizeRequest>(*message);
+    return message && (std::holds_alternative<ResizeRequest>(*message) ||
+                       std::holds_alternative<HoldSize>(*message));
   }
 
   MessageAnswer refuse(MessageFault fault, int code, std::string why) {

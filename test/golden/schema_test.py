@@ -40,6 +40,7 @@ for job in document["jobs"]:
         job["later_set"], job["time_limit"], job["request"] = 0, 600, {"gpus": 4, "cores": 4}
         job["hints"] = {"sizes": "2,4", "request_gpus": 4, "checkpoint": "USR1@60", "resize": "restart"}
 json.dump(document, open(path, "w"))'; """)
+HOLD = "printf '#!/bin/bash\\n' > bin/scontrol; chmod +x bin/scontrol; "
 COMMANDS = {
     "rubato.compare.1": [],
     "rubato.config.1": ["printf 'JobType=x Gpus=1-8\\nPublishDir=/p\\n' >> etc/rubato.conf; "
@@ -57,6 +58,7 @@ COMMANDS = {
                          'rm -r state; rubato explain --json "$(rqueue -h -n train-a -O jobid:0)"'],
     "rubato.hints.1": [f"rubato hints --check '{HINTS}' --json",
                        "rubato hints --check 'checkpoint=none;plans=auto;target-loss=0.1' --json"],
+    "rubato.hold-size.1": [HOLD + "rubato hold-size 901 --release --json", "rubato hold-size 1 --json"],
     "rubato.models.1": ["rubato models --json", "rm -r state; rubato models --json",
                         "cat state/rubato/publish/models.json"],
     "rubato.models-fit.1": ["rubato snapshot -o s.json --models m.json; cat m.json",

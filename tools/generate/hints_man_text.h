@@ -195,13 +195,13 @@ It does not have the form below, or names several tasks of an array.
 The message has more than 1024 bytes.
 .TP
 .B Access/permission denied
-The sender is not the owner, root or SlurmUser; for resize, nor an operator or coordinator of the account.
+The sender is not the owner, root or SlurmUser; for resize and hold\-size, nor an operator or coordinator of the account.
 .TP
 .B Job is not running
 Only a running job can send messages.
 .TP
 .B Requested operation not supported on this system
-Rubato does not act on hold\-size in any mode, and not on resize in mode observe.
+Rubato acts on neither resize nor hold\-size in mode observe.
 .TP
 .B Resource temporarily unavailable
 Too many messages wait. An ack is refused and not dropped.

@@ -22,6 +22,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"decisions", &decisions_schema},
     {"doctor", &doctor_schema},
     {"explain", &explain_schema},
+    {"hold-size", &hold_size_schema},
     {"models", &models_schema},
     {"models-change", &models_change_schema},
     {"models-curve", &models_curve_schema},

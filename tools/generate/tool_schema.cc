@@ -7,6 +7,7 @@
 #include "tools/rubato/explain/explain_records.h"
 #include "tools/rubato/pause/pause_records.h"
 #include "tools/rubato/report/report_records.h"
+#include "tools/rubato/resize/hold_size_records.h"
 #include "tools/rubato/resize/rehearse_records.h"
 #include "tools/rubato/resize/resize_records.h"
 #include "tools/rubato/simulate/simulate_records.h"
@@ -64,6 +65,13 @@ std::string simulate_schema() {
       "where no job finished. New members may be added; the number in the schema changes when a "
       "member is removed or changes its meaning.",
       members);
+}
+
+std::string hold_size_schema() {
+  return document_schema<tools::HoldAnswer>(
+      command_schema(tools::kHoldSizeSchema, "rubato hold-size --json",
+                     "Whether a running job keeps its size."),
+      Members::kClosed);
 }
 
 std::string rehearse_schema() {

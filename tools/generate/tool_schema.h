@@ -18,6 +18,9 @@ namespace rubato {
 /// docs/schema/rubato.report.1.json.
 [[nodiscard]] std::string report_schema();
 
+/// docs/schema/rubato.hold-size.1.json.
+[[nodiscard]] std::string hold_size_schema();
+
 /// docs/schema/rubato.rehearse.1.json.
 [[nodiscard]] std::string rehearse_schema();
 

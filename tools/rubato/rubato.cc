@@ -17,12 +17,13 @@
 namespace rubato::tools {
 namespace {
 
-const std::array<Command, 16>& commands() {
-  static const std::array<Command, 16> table{
-      doctor_command(), explain_command(),  hints_command(),       metrics_command(),
-      models_command(), page_command(),     pause_command(),       rehearse_command(),
-      report_command(), resize_command(),   simulate_command(),    snapshot_command(),
-      stats_command(),  validate_command(), wait_resize_command(), whatif_command()};
+const std::array<Command, 17>& commands() {
+  static const std::array<Command, 17> table{
+      doctor_command(),   explain_command(), hints_command(),    hold_size_command(),
+      metrics_command(),  models_command(),  page_command(),     pause_command(),
+      rehearse_command(), report_command(),  resize_command(),   simulate_command(),
+      snapshot_command(), stats_command(),   validate_command(), wait_resize_command(),
+      whatif_command()};
   return table;
 }
 

@@ -44,6 +44,7 @@ struct Command {
 Command doctor_command();
 Command explain_command();
 Command hints_command();
+Command hold_size_command();
 Command metrics_command();
 Command models_command();
 Command page_command();

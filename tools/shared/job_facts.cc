@@ -70,6 +70,7 @@ void take_annotation(const JobAnnotation& annotation, JobFacts& facts) {
   if (!annotation.sizes.empty()) facts.sizes = annotation.sizes;
   facts.level = annotation.level;
   facts.plan = annotation.plan;
+  facts.held = annotation.held;
   facts.throughput = annotation.throughput;
   if (annotation.throughput >= 0 || annotation.samples > 0) facts.samples = annotation.samples;
   facts.predictable = annotation.predictable;

@@ -46,6 +46,7 @@ struct JobFacts {
   std::string predictable;    ///< P, U or ""
   Seconds start = 0;          ///< latest expected start
   std::string wait;           ///< why it waits: one word
+  bool held = false;          ///< Rubato does not change its size
 
   /// Share of the work done, 0 to 1; none if one of the two is not known.
   [[nodiscard]] std::optional<double> progress() const;

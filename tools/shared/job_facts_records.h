@@ -52,6 +52,8 @@ void describe(Visitor& v, R& facts) {
   v.text("job_type", facts.job_type);
   v.number("level", known_if(facts.level >= 0, facts.level), kMaxInt);
   v.list("sizes", facts.sizes.ranges());
+  v.yes("size_held", facts.held);
+  v.note("size_held", "Rubato does not change the size of the running job");
   describe_training(v, facts);
   v.past("expected_start", facts.start);
   v.note("expected_start", "latest start that is expected, seconds since 1970");

@@ -36,6 +36,10 @@ std::string gpus_text(Facts f) {
   return f.gpu_type.empty() ? fmt::format("{}", f.gpus) : fmt::format("{}x{}", f.gpus, f.gpu_type);
 }
 
+std::string held_or_sizes(Facts f) {
+  return f.held && f.gpus > 0 ? fmt::format("{} held", f.gpus) : sizes_text(f.sizes);
+}
+
 std::string progress_text(Facts f) {
   const auto progress = f.progress();
   return progress ? fmt::format("{:.0f}%", *progress * 100) : "";
@@ -74,7 +78,7 @@ const std::vector<OwnField>& own_fields() {
        [](Facts a, Facts b) { return order_words(a.gpu_type, b.gpu_type); }},
       {"dlgpus", "GPUS", "GPUs allocated or requested, with their type: 4xa100", &gpus_text,
        [](Facts a, Facts b) { return order_known(a.gpus, a.gpus > 0, b.gpus, b.gpus > 0); }},
-      {"dlsizes", "SIZES", "Possible numbers of GPUs", [](Facts f) { return sizes_text(f.sizes); },
+      {"dlsizes", "SIZES", "Possible numbers of GPUs; \"4 held\": it keeps its 4", &held_or_sizes,
        &order_sizes},
       {"dlplan", "PLAN", "Execution plan", [](Facts f) { return f.plan; },
        [](Facts a, Facts b) { return order_words(a.plan, b.plan); }},

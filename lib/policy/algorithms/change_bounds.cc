@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/policy/algorithms/size_holds.h"
+
 namespace rubato {
 namespace {
 
@@ -18,6 +20,9 @@ ChangeBound exempt_bound(const RoundInput& input, const Job& job) {
 }  // namespace
 
 std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job) {
+  const SizeHold* const hold = hold_of(input.snapshot.memory, job.key, input.now);
+  if (hold != nullptr && !input.config.off(Mechanism::kHoldSize))
+    return ChangeBound{StayReason::kHeld, "hold-size", hold->until};
   const ChangeBound exempt = exempt_bound(input, job);
   if (exempt.until > input.now) return exempt;
   return std::nullopt;

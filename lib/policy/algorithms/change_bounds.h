@@ -13,14 +13,15 @@ namespace rubato {
 /// A rule that keeps a running job on the GPUs it holds.
 struct ChangeBound {
   StayReason reason = StayReason::kExempt;
-  std::string rule;   ///< option of slurm.conf or rubato.conf
+  std::string rule;   ///< option of slurm.conf or rubato.conf, or hold-size
   Seconds until = 0;  ///< when it ends; 0: never
 
   bool operator==(const ChangeBound&) const = default;
 };
 
-/// The time in which a running job may not be interrupted, if that is not over: the longer one of
-/// Slurm's PreemptExemptTime and MinRunTime. None: it may change.
+/// The time in which a running job may not be changed, if that is not over: as long as its size is
+/// held (`rubato hold-size`), else the longer one of Slurm's PreemptExemptTime and MinRunTime.
+/// None: it may change.
 [[nodiscard]] std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job);
 
 /// Least time after a failed change until the next one, seconds: what failed at once would fail in

@@ -57,7 +57,7 @@ std::optional<Memory> follow_requeues(const Snapshot& snapshot) {
     const Memory& memory = snapshot.memory;
     return !has_earlier(memory.service, job) && !has_earlier(memory.progress, job) &&
            !has_earlier(memory.progress_histories, job) && !has_earlier(memory.restarts, job) &&
-           !has_earlier(memory.size_histories, job);
+           !has_earlier(memory.size_histories, job) && !has_earlier(memory.size_holds, job);
   });
   const bool planned = std::ranges::any_of(
       snapshot.memory.restarts, [](const JobRestarts& record) { return record.planned > 0; });
@@ -74,6 +74,7 @@ std::optional<Memory> follow_requeues(const Snapshot& snapshot) {
     follow(memory.restarts, job, &JobRestarts::planned, as_it_is);
     follow(
         memory.size_histories, job, [](const SizeHistory& one) { return one.job; }, as_it_is);
+    follow(memory.size_holds, job, &SizeHold::since, as_it_is);
   }
   if (!count_requeues(snapshot, memory) && requeued.empty()) return std::nullopt;
   return memory;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lib/json/job_annotation.h"
+#include "lib/policy/algorithms/size_holds.h"
 #include "plugin/slurm/release/lists.h"
 #include "plugin/slurm/release/slurm_headers.h"
 
@@ -58,13 +59,14 @@ std::vector<SystemComments::Change> SystemComments::due(const Snapshot& snapshot
     const auto at = told.find(job.key);
     // A pending job without an explanation is held or dependent: its annotation stays unchanged.
     const Explanation* explanation = at != told.end() ? at->second : nullptr;
-    const JobAnnotation now =
+    JobAnnotation now =
         annotation_of(job, explanation, progress_of(plan.memory, job.key),
                       service_of(plan.memory, job.key), progress_history_of(plan.memory, job.key));
+    now.held = hold_of(plan.memory, job.key, snapshot.taken) != nullptr;
     const bool first_report = last.annotation.throughput < 0 && now.throughput >= 0;
     const bool first_forecast = last.annotation.remaining < 0 && now.remaining >= 0;
     const bool turned = fresh || last.state != job.state || last.annotation.gpus != now.gpus ||
-                        first_report || first_forecast;
+                        last.annotation.held != now.held || first_report || first_forecast;
     const Seconds age = snapshot.taken - last.at;
     if (!turned && age >= 0 && age < interval) continue;
     if (!turned && !differs(last.annotation, now)) continue;

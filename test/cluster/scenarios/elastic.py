@@ -121,6 +121,37 @@ def a_running_job_makes_room_and_grows_again(c):
     c.cmd(f"scancel {job}")
 
 
+@scenario(cluster="elastic", needs=["rubato"], negative="hold-size", timeout=400)
+def a_job_whose_size_is_held_is_left_alone(c):
+    """`rubato hold-size` keeps a job on all 8 GPUs while another one waits; released, it makes room
+
+    rqueue and rubato explain show the hold. Without it the round restarts the job with 4 GPUs.
+    """
+    kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
+    job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '4,8')}", TRAINS)
+    c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job", LONG)
+    said = c.cmd(f"rubato hold-size {job}", timeout=90)
+    check(f"keeps its 8 GPUs until rubato hold-size {job} --release" in said, "the hold", said)
+    c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=53;batch=8'")
+    short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=None)}", "sleep 600")
+    try:
+        c.wait(lambda: "its size is held" in c.ask(f"rubato explain {job}", check=False), LONG,
+               "the round to leave it alone because of the hold")
+        c.wait(lambda: "8 held" in c.ask(f"rqueue -h -j {job} -O dlsizes"), LONG, "the hold in rqueue")
+        rounds = published(c, "plan.json")["round"]
+        c.wait(lambda: published(c, "plan.json").get("round", 0) >= rounds + 5, LONG, "five more rounds")
+        check((gpus_of(c, job), gpus_of(c, short)) == (8, 0), "the held job to keep its 8 GPUs",
+              (gpus_of(c, job), gpus_of(c, short)))
+        check(c.job(job)["Restarts"] == "0", "no restart", c.job(job)["Restarts"])
+    finally:
+        tell_state(c, job, short)
+        c.cmd(f"rqueue -j {job}")
+    said = c.cmd(f"rubato hold-size {job} --release", timeout=90)
+    check("may change its size again" in said, "the release", said)
+    c.expect(lambda: (gpus_of(c, short), gpus_of(c, job)), (4, 4), "GPUs of both jobs", LONG)
+    c.cmd(f"scancel {job} {short}")
+
+
 @scenario(cluster="elastic", needs=["rubato"], negative="trade", timeout=400)
 def a_long_job_is_stopped_for_a_short_one(c):
     """A job of half an hour that needs all GPUs stops for one of seconds, and goes on after it

@@ -90,13 +90,13 @@ def malformed_messages_are_refused(c):
             ("rubato!rapport samples=1", "Bad message", "did you mean report"),
             ("rubato!", "Bad message", "refused update of"),
             ("rubato!resize gpus=0", "Bad message", "gpus:"),
-            ("rubato!hold-size state=on", "not supported", "hold-size: this version"),
+            ("rubato!hold-size seconds=0", "Bad message", "seconds:"),
             ("rubato!report samples=1;rate=1;batch=1;" + " " * 1000, "Message too long",
              "bytes; the maximum is 1024")):
         say(c, job, text, rc=1, words=words)
         check(c.log_has(re.escape(logged), mark), f"the log to say `{logged}`")
     check(comment_of(c, job) == comment, "the comment as it was", comment_of(c, job))
-    wait_mail(c, before, taken=0, malformed=6, mode=1)
+    wait_mail(c, before, taken=0, malformed=7, mode=0)
     waiting = c.sbatch("--hold --gpus=1 -t 5")
     say(c, waiting, REPORT.format(5), rc=1, words="Job is not running")
     wait_mail(c, before, taken=0, not_running=1)

@@ -322,6 +322,36 @@ TEST_F(ResizerTest, TheRoundRestartsAJobAsIfAsked) {
   EXPECT_FALSE(restart().shares.empty());
 }
 
+TEST_F(ResizerTest, AHoldKeepsTheRoundFromAChange) {
+  say(HoldSize{});
+  decide(ChangeAction::kRestart, 4);
+  act_at(kNow);
+  EXPECT_EQ(core().signals, 0);
+  EXPECT_EQ(memory_.size_holds.size(), 1);
+  say(HoldSize{.on = false, .seconds = {}});
+  act_at(kNow + 1);
+  EXPECT_EQ(core().signals, 1);
+}
+
+TEST_F(ResizerTest, AHoldEndsAChangeThatTheRoundHasOnlyToldTheJob) {
+  decide(ChangeAction::kRestart, 4);
+  act_at(kNow);
+  say(HoldSize{});
+  act_at(kNow + 1);
+  EXPECT_EQ(restart().words, "somebody asked that it keeps its size");
+  EXPECT_EQ(core().notices.back().step, NoticeStep::kFailed);
+  act_at(kNow + 60);
+  EXPECT_EQ(core().requeues, 0);
+}
+
+TEST_F(ResizerTest, WhoHoldsAJobCanStillAskForAnotherSize) {
+  say(HoldSize{});
+  act_at(kNow);
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow + 1);
+  EXPECT_EQ(core().signals, 1);
+}
+
 TEST_F(ResizerTest, TheRoundStopsAJobForAnotherAndKeepsNoPlaceForIt) {
   decide(ChangeAction::kStop, 0);
   act_at(kNow);

@@ -75,6 +75,7 @@ ExplainedJob explained(const PlanEntry& entry, const Snapshot& snapshot,
   }
   if (entry.job != nullptr) add_job(out, *entry.job, snapshot, all_stock);
   if (entry.resize != nullptr) out.resize = ExplainedResize{*entry.resize};
+  if (entry.hold != nullptr) out.hold = ExplainedHold{*entry.hold};
   if (entry.change != nullptr) out.change = ExplainedChange{*entry.change};
   if (entry.stay != nullptr) out.stay = ExplainedStay{*entry.stay};
   if (entry.started != nullptr) out.decision = ExplainedStart{*entry.started};

@@ -32,6 +32,7 @@ struct ExplainedChange : Change {};
 struct ExplainedStay : Stay {};
 struct ExplainedResize : AskedResize {};
 struct ExplainedCosts : ProfileCosts {};
+struct ExplainedHold : SizeHold {};
 
 /// Expected start as an interval; 0: not known.
 struct ExpectedStart {
@@ -64,6 +65,7 @@ struct ExplainedJob {
   std::vector<ExplainedNode> nodes;  ///< of a running job
   std::optional<Explanation> told;
   std::optional<ExplainedResize> resize;
+  std::optional<ExplainedHold> hold;
   std::optional<ExplainedCosts> costs;
   std::optional<ExplainedChange> change;  ///< of a running job in mode elastic
   std::optional<ExplainedStay> stay;      ///< of a running job in mode elastic
@@ -211,6 +213,13 @@ void describe(Visitor& v, R& resize) {
   v.note("cost", "seconds without progress; left out until the job's reports show it");
 }
 
+template <typename Visitor, Is<tools::ExplainedHold> R>
+void describe(Visitor& v, R& hold) {
+  v.past("since", hold.since, kAlways);
+  v.past("until", hold.until);
+  v.note("until", "left out: until it is released");
+}
+
 template <typename Visitor, Is<tools::ExplainedCosts> R>
 void describe(Visitor& v, R& costs) {
   v.real("restart", known_if(costs.restarts > 0, costs.restart));
@@ -323,6 +332,8 @@ void describe_planned(Visitor& v, const tools::ExplainedJob& one) {
   if (v.rest(one.job.has_value() && running)) describe_run(v, one, job);
   v.object("resize", one.resize);
   v.note("resize", "another size that somebody asked for (rubato resize)");
+  v.object("size_held", one.hold);
+  v.note("size_held", "Rubato does not change the size (rubato hold-size)");
   v.object("costs", one.costs);
   v.note("costs", "what changes of jobs of its type cost, by their reports");
   v.object("change", one.change);

@@ -114,6 +114,8 @@ std::string reason_text(const Stay& stay, Seconds now) {
     case StayReason::kExempt:
       return fmt::format("it may not be interrupted before {}, by {}", time_text(stay.until, now),
                          stay.rule);
+    case StayReason::kHeld:
+      return "its size is held";
     case StayReason::kCap:
       if (stay.gpus > 0) return fmt::format("{}, but {} is used up", promise_text(stay), stay.rule);
       return fmt::format("{} is used up{}", stay.rule,
@@ -158,6 +160,12 @@ std::string resize_text(const AskedResize& resize) {
     return fmt::format("rehearses a restart with {} GPUs: {}", resize.gpus, step_text(resize));
   return fmt::format("to {} GPUs (from {}) {}: {}", resize.gpus, resize.from,
                      resize.live ? "while it runs" : "by a restart", step_text(resize));
+}
+
+std::string hold_text(const SizeHold& hold, const Job& job, Seconds now) {
+  const std::string end = hold.until > 0 ? time_text(hold.until, now)
+                                         : fmt::format("rubato hold-size {} --release", job.label);
+  return fmt::format("Rubato does not change it from {} until {}", format_time(hold.since), end);
 }
 
 const ProfileCosts* costs_of(const Job& job, const Memory& memory) {

@@ -17,6 +17,9 @@ namespace rubato::tools {
 /// What became of the last `rubato resize` of the job.
 [[nodiscard]] std::string resize_text(const AskedResize& resize);
 
+/// Until when Rubato does not change the size of a running job.
+[[nodiscard]] std::string hold_text(const SizeHold& hold, const Job& job, Seconds now);
+
 /// What changes of the job's type cost so far; null if none was measured.
 [[nodiscard]] const ProfileCosts* costs_of(const Job& job, const Memory& memory);
 [[nodiscard]] std::string costs_text(const ProfileCosts& costs);

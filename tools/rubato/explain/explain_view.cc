@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "lib/policy/algorithms/size_holds.h"
 #include "tools/rubato/explain/explain_parts.h"
 #include "tools/rubato/explain/explain_running.h"
 #include "tools/shared/job_facts.h"
@@ -220,6 +221,7 @@ std::vector<PlanEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
                                           [](const AskedResize& one) { return one.job.id; });
     if (resize != resizes.end()) entry.resize = &*resize;
     if (entry.job->state != JobState::kRunning) continue;
+    entry.hold = hold_of(plan.memory, entry.job->key, plan.made);
     entry.change = of_job(plan.changes, entry.job->key);
     entry.stay = of_job(plan.stays, entry.job->key);
   }
@@ -294,6 +296,7 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
     add_line(text, "Hints", "not used: error in the comment: " + words);
   }
   if (entry.resize != nullptr) add_line(text, "Resize", resize_text(*entry.resize));
+  if (entry.hold != nullptr) add_line(text, "Size held", hold_text(*entry.hold, *job, now));
   if (const ProfileCosts* costs = costs_of(*job, snapshot.memory))
     add_line(text, "Costs", costs_text(*costs) + ", by its job type");
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);

@@ -23,6 +23,7 @@ struct PlanEntry {
   const StartRecord* started = nullptr;      ///< decision at the start of a running job, if known
   const Change* change = nullptr;            ///< of a running job in mode elastic, else null
   const Stay* stay = nullptr;                ///< of a running job in mode elastic, else null
+  const SizeHold* hold = nullptr;            ///< of a running job whose size is held, else null
   const AskedResize* resize = nullptr;       ///< another size that somebody asked for, else null
   Seconds old_since = 0;  ///< when the plan was made if it is no longer in effect, else 0
 };

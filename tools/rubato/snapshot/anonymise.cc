@@ -128,6 +128,7 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
     restart.uid = 0;
     restart.words.clear();
   }
+  for (SizeHold& hold : plain.memory.size_holds) hold.uid = 0;
   plain.memory.user_restarts.clear();
   const auto rename = [&](auto& profiles) {
     for (auto& one : profiles) {
