@@ -35,6 +35,10 @@ examplesdir = $(docdir)/examples
 dist_examples_DATA = docs/examples/README.md docs/examples/day.csv docs/examples/history.txt \
   docs/examples/speeds.csv
 
+# A job to copy; test/cluster/scenarios/example.py runs it.
+ddpdir = $(docdir)/examples/ddp
+dist_ddp_DATA = docs/examples/ddp/README.md docs/examples/ddp/job.sh docs/examples/ddp/train.py
+
 # Guides, and the pictures that they and README.md show; test/golden/links_test.py checks their links.
 guidedir = $(docdir)/guide
 dist_guide_DATA = docs/guide/admin-guide.md docs/guide/faq.md docs/guide/getting-started.md \
