@@ -66,7 +66,6 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/service.cc \
   lib/policy/algorithms/service.h \
   lib/policy/algorithms/size.cc \
-  lib/policy/algorithms/trials.cc \
   lib/policy/algorithms/size.h \
   lib/policy/algorithms/size_holds.cc \
   lib/policy/algorithms/size_holds.h \

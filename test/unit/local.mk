@@ -90,7 +90,6 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/assign_test.cc \
   test/unit/policy/explain_words_test.cc \
   test/unit/policy/growth_cap_test.cc \
-  test/unit/policy/trials_test.cc \
   test/unit/policy/levels_test.cc \
   test/unit/policy/load_test.cc \
   test/unit/policy/change_bounds_test.cc \

@@ -18,7 +18,6 @@
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/size.h"
-#include "lib/policy/algorithms/trials.h"
 
 namespace rubato {
 namespace {
@@ -75,8 +74,7 @@ class TableMaker {
         capacity_(capacity),
         empty_fit_(capacity),
         caps_(input),
-        growth_(input),
-        trials_(input) {}
+        growth_(input) {}
 
   [[nodiscard]] std::optional<ConfigurationTable> of(const Job& job, const PendingEntry* entry);
 
@@ -97,7 +95,7 @@ class TableMaker {
                                                                const PendingEntry& entry) const;
   [[nodiscard]] double expected_seconds(const Job& job) const;
   [[nodiscard]] double promised_to(const Job& job) const;
-  void add_rows(const Job& job, double work, TypeId type, ConfigurationTable& table);
+  void add_rows(const Job& job, double work, TypeId type, ConfigurationTable& table) const;
   void add_held(const Job& job, double work, const RowForecast& reference,
                 ConfigurationTable& table) const;
 
@@ -107,7 +105,6 @@ class TableMaker {
   EmptyFit empty_fit_;
   RestartCaps caps_;
   GrowthCaps growth_;
-  Trials trials_;
   std::map<NodeSetIndex, std::vector<TypeSize>> sizes_of_set_;  ///< each by TypeId
   // Of the job that a table is made for:
   const std::vector<TypeSize>* sizes_ = nullptr;  ///< of the nodes where it could run
@@ -284,7 +281,8 @@ double TableMaker::expected_seconds(const Job& job) const {
 }
 
 // Sizes come ascending, so each is compared with those below it.
-void TableMaker::add_rows(const Job& job, double work, TypeId type, ConfigurationTable& table) {
+void TableMaker::add_rows(const Job& job, double work, TypeId type,
+                          ConfigurationTable& table) const {
   const TypeSize& size = (*sizes_)[type];
   const std::string& name = capacity_.types()[type];
   const auto own = static_cast<int>(requested_gpus(job));
@@ -317,9 +315,6 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type, Configuratio
       note_capped(table, row);
     else
       rows.push_back(row);
-  }
-  for (NextConfiguration& row : rows) {
-    if (table.entry != nullptr) row.seconds *= trials_.part(job, spec_.profile, name, row.stddev);
   }
   std::ranges::move(rows, std::back_inserter(table.rows));
 }

@@ -75,8 +75,7 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 ///
 /// A waiting job of whose throughput nothing is known has one row for each GPU type it accepts, as
 /// requested. On the fastest of them it takes what need.h expects, else its time limit; on others
-/// longer by the ratio of the mean speeds. One that tries a GPU type counts as faster there
-/// (trials.h).
+/// longer by the ratio of the mean speeds.
 ///
 /// A job that does not tell its work is taken to need what ended jobs of its type did
 /// (ended_work.h); without those as long again as it ran, before its first start what need.h
