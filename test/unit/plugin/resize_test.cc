@@ -110,7 +110,7 @@ TEST_F(ResizerTest, AnAnswerEndsTheLeadTimeAndARefusalTheRestart) {
   EXPECT_EQ(core().requeues, 0);
   say(ResizeRequest{.gpus = 4});
   act_at(kNow + 2);
-  say(Ack{.notice = 1});
+  say(Ack{.notice = core().notices.back().number});
   act_at(kNow + 3);
   EXPECT_EQ(core().requeues, 1);
 }
@@ -149,7 +149,7 @@ TEST_F(ResizerTest, NoOtherNodesGoThanTheJobWasTold) {
   held.push_back(test::share_of(snapshot_, 0, 3));
   act_at(kNow + 60);
   EXPECT_TRUE(core().shrunk_to.empty());
-  EXPECT_EQ(restart().words, "the nodes that it was to keep have changed");
+  EXPECT_EQ(restart().words, "after its lead time: the nodes that it was to keep have changed");
   EXPECT_EQ(core().notices.back().step, NoticeStep::kFailed);
 }
 
