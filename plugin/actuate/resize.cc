@@ -49,7 +49,7 @@ const Job* running_job(const Snapshot& snapshot, const JobKey& key) {
   return at != snapshot.jobs.end() ? &*at : nullptr;
 }
 
-// Seconds in which the last run of a job ends, if slurmctld does not wait for it.
+// Seconds in which the last run of a job has ended, where nothing waits until it has.
 constexpr Seconds kCompletes = 2;
 
 // A restart of the round has the place of its plan.
@@ -303,8 +303,8 @@ void Resizer::save(AskedResize resize, const Job& job, const Snapshot& snapshot,
   keep_resize(memory, std::move(resize));
 }
 
-// Sends the checkpoint signal, if the job asks for one, and shows what comes: the job finds the
-// notice when it has the signal, for slurmctld answers nobody in between. False: not sent; the
+// Sends the checkpoint signal, if the job asks for one, and shows what comes. Both happen in one
+// hold of the locks, so the job finds the notice when it has the signal. False: not sent; the
 // reason is in `resize` unless slurmctld ends.
 bool Resizer::signal(AskedResize& resize, const Job& job, const Snapshot& snapshot) {
   const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);

@@ -184,6 +184,8 @@ TEST(NativeFormat, SizesAndChangesAreRead) {
             "w:2:9: sizes '1/two': 'two': expected whole numbers from 1 to 65536 with / between "
             "them");
   EXPECT_EQ(read("a,0,4,9,,,2,\n").error().text, "w:2:11: restarts '2': expected 0 or 1");
+  EXPECT_EQ(read("a,0,4,9,1/8,,,4\n").error().text,
+            "w:2:9: sizes '1/8': expected sizes from min_gpus to max_gpus");
 }
 
 const std::string kSacctHead = "JobID|Submit|Start|End|AllocTRES|Timelimit|JobName\n";

@@ -109,6 +109,8 @@ Result<void> list_of(const Row& row, SimJob& job) {
   job.sizes.erase(std::unique(job.sizes.begin(), job.sizes.end()), job.sizes.end());
   if (!row.says("min_gpus")) job.min_gpus = std::min(job.gpus, job.sizes.front());
   if (!row.says("max_gpus")) job.max_gpus = std::max(job.gpus, job.sizes.back());
+  if (job.sizes.front() < job.min_gpus || job.sizes.back() > job.max_gpus)
+    return row.error("sizes", "expected sizes from min_gpus to max_gpus");
   return {};
 }
 

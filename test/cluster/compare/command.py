@@ -169,6 +169,11 @@ def _one(load, options, plugin_dir, progress, label):
     progress.line(f"{label}: workload in {_write_workload(load)}"
                   if not options.workload else f"{label}: workload of {options.workload}")
 
+    # It takes a second: a failure shows before hours are spent.
+    program = simulation.program(plugin_dir) if options.mode == "elastic" else ""
+    simulated = program and simulation.mean_times(
+        load, _folder() / f"simulated-{load.seed}", program, options.prior)
+
     def half(name, flavour, params, mode=options.mode):
         return _half(load, options, plugin_dir, progress, f"{label}, {name}", flavour, params, mode)
     settings = []
@@ -183,10 +188,8 @@ def _one(load, options, plugin_dir, progress, label):
     entry = metrics.run(load.seed, halves[0].outcomes, halves[-1].outcomes, workload.GPUS)
     if len(halves) > 2:
         metrics.beside(entry, settings, halves[1].outcomes, workload.GPUS)
-        program = simulation.program(plugin_dir)
-        if program:
-            entry["simulated_avg_jct_s"] = simulation.mean_times(
-                load, _folder() / f"simulated-{load.seed}", program, options.prior)
+        if simulated:
+            entry["simulated_avg_jct_s"] = simulated
         for tried in entry["stock_settings"]:
             progress.line(f"stock Slurm with {tried['stock_params']}: mean {tried['avg_jct_s']:.1f} s")
     progress.line("\n" + metrics.table(entry, *(one.outcomes for one in halves)) + "\n")

@@ -6,7 +6,6 @@ import re
 import shutil
 
 from cluster import check, scenario
-from cluster.registry import Skip
 
 from .restart import LONG
 from .sizes import total
@@ -27,8 +26,8 @@ def a_ddp_training_goes_on_at_another_size(c):
 
     The second run begins at the step that the first one saved after its signal, and with its loss.
     """
-    if c.ask("/usr/bin/python3 -c 'import torch'", check=False).rc != 0:
-        raise Skip("python3-torch is not installed")
+    there = c.ask("/usr/bin/python3 -c 'import torch'", check=False)
+    check(there.rc == 0, "PyTorch, for this scenario alone: apt-get install python3-torch", there)
     c.write_rubato_conf(conf("MessageInterval=0"))
     folder = c.path("out", c.fresh_name("ddp"))
     shutil.copytree(SOURCE / "docs/examples/ddp", folder)
