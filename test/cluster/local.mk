@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Scenarios on a private Slurm cluster with the built plugins; `make check-cluster` is in ../targets.mk.
 EXTRA_DIST += test/cluster
-TESTS += test/cluster/node_tables_test.py test/cluster/parallel_test.py
+TESTS += test/cluster/node_tables_test.py test/cluster/parallel_test.py test/cluster/releases_test.py
 
 # Preloaded into slurmctld by scenarios/failures.py.
 if BUILD_PLUGINS
