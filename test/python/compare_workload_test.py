@@ -224,7 +224,7 @@ class Site(unittest.TestCase):
                              bool(way))
 
     def test_mode_elastic_names_its_restart_cost(self):
-        self.assertIn("RestartCost=4\nResizeCost=1\n", site.rubato_conf(self.speeds, "elastic"))
+        self.assertIn("RestartCost=3\nResizeCost=1\n", site.rubato_conf(self.speeds, "elastic"))
         self.assertNotIn("Cost", site.rubato_conf(self.speeds))
 
     def test_an_unhinted_job_on_several_types_runs_as_on_the_slowest(self):

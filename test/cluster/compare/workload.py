@@ -42,7 +42,7 @@ ELASTIC_LENGTH = 3
 #: How the hinted jobs of such a workload may change while they run, a third each.
 RESIZES = ("restart", "live", "both")
 #: Seconds that they load before they train, and save at a checkpoint signal.
-START_SECONDS, SAVE_SECONDS = 1.5, 0.5
+START_SECONDS, SAVE_SECONDS = 0.8, 0.2
 
 
 def module(name, path):
