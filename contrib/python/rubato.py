@@ -11,6 +11,17 @@
                 with run.checkpointing():
                     save_model()
 
+A job with resize=live asks for notices, and changes its processes when its number of GPUs changes:
+
+    with rubato.training(batch=256, notices=True) as run:
+        for batch in batches():
+            ...
+            notice = run.notice
+            if notice and notice.live and (notice.step == "done" or notice.gpus < notice.before):
+                use_gpus(notice.gpus, without_nodes=notice.leave)
+            if notice:
+                run.answered(notice)
+
 No call raises an exception into the training loop or blocks it. Each problem is logged once, by the
 logger "rubato". Outside of Slurm nothing is sent. Only one process of a job reports, usually rank 0.
 """
@@ -27,12 +38,16 @@ import time
 from types import TracebackType
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Type, Union
 
-__all__ = ["Allocation", "Run", "allocation", "training"]
+__all__ = ["Allocation", "Notice", "Run", "allocation", "training"]
 
 _log = logging.getLogger("rubato")
 _INTERVAL = 60.0        # seconds between reports; Rubato drops more frequent reports
 _FIRST = 10.0           # seconds until the first report
 _SCONTROL_SECONDS = 10.0
+_WAIT_SECONDS = 600     # of one call of `rubato wait-resize`
+_RETRY = 30.0           # seconds after a call that failed
+# Exit codes of `rubato wait-resize`: with a notice; without one, as the time is over or the job has ended.
+_NOTICE_CODES, _TIMEOUT_CODE, _ENDED_CODE = (0, 10, 11, 12), 124, 3
 
 
 def _number(text: Optional[str]) -> Optional[int]:
@@ -57,6 +72,78 @@ class Allocation:
 def allocation() -> Allocation:
     """Rubato's decision for the job of this process."""
     return Allocation()
+
+
+class Notice:
+    """What Rubato tells a running job of a change of its number of GPUs: rubato-wait-resize(1)."""
+
+    def __init__(self, document: Dict[str, Any]) -> None:
+        #: Grows with each notice of a run.
+        self.number: int = document["notice"]
+        #: "coming", then "done", or "failed": the job keeps its size.
+        self.step: str = document["step"]
+        #: The job runs on. Otherwise it is restarted, and has its checkpoint signal.
+        self.live: bool = document["live"]
+        self.before: int = document["from"]
+        #: GPUs afterwards; 0: the job waits in the queue again.
+        self.gpus: int = document["gpus"]
+        #: Hostlists of the nodes that go and that come, as srun reads them; "": none.
+        self.leave: str = document.get("leave", "")
+        self.come: str = document.get("come", "")
+
+    def __repr__(self) -> str:
+        return f"Notice({self.number}: {self.step}, {self.before} -> {self.gpus} GPUs)"
+
+
+class _Notices:
+    """Follows the notices of this job in a thread, which ends with the process."""
+
+    def __init__(self, heard: Callable[[Notice], None], trouble: Callable[[str, Exception], None]) -> None:
+        self._heard, self._trouble = heard, trouble
+        self._ended = threading.Event()
+        self._child: Optional["subprocess.Popen[str]"] = None
+        self._thread = threading.Thread(target=self._follow, name="rubato-notices", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def end(self) -> None:
+        self._ended.set()
+        child = self._child
+        if child is not None:
+            child.terminate()
+
+    def _wait(self, after: int) -> Tuple[int, str]:
+        words = ["rubato", "wait-resize", "--json", "--timeout", str(_WAIT_SECONDS)]
+        if after:
+            words += ["--after", str(after)]
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True) as self._child:
+            if self._ended.is_set():    # between its start and here
+                self._child.terminate()
+            text = self._child.communicate()[0]
+            return self._child.returncode, text
+
+    def _follow(self) -> None:
+        after = 0
+        while not self._ended.is_set():
+            try:
+                code, text = self._wait(after)
+                if code in _NOTICE_CODES:
+                    notice = Notice(json.loads(text))
+                    after = notice.number
+                    self._heard(notice)
+                    continue
+                if code == _ENDED_CODE:
+                    return
+                if code == _TIMEOUT_CODE or self._ended.is_set():
+                    continue
+                raise RuntimeError(f"rubato wait-resize ended with {code}")
+            except FileNotFoundError as error:      # there is no such program on this node
+                return self._trouble("notices", error)
+            except Exception as error:      # pylint: disable=broad-except
+                self._trouble("notices", error)
+            self._ended.wait(_RETRY)
 
 
 def _append(path: str, line: str) -> None:
@@ -117,7 +204,8 @@ class Run:
 
     def __init__(self, batch: int, samples: int, signal: Union[str, int, None],
                  progress_file: Optional[str], interval: Optional[float],
-                 send: Callable[[str], None], clock: Callable[[], float]) -> None:
+                 send: Callable[[str], None], clock: Callable[[], float],
+                 notices: bool = False) -> None:
         self.allocation = Allocation()
         #: Global batch: what Rubato chose, else what was given.
         self.batch: int = self.allocation.batch or batch
@@ -127,6 +215,9 @@ class Run:
         self.rate: float = 0.0
         #: True from the checkpoint signal until `checkpointing` has ended.
         self.should_checkpoint: bool = False
+        #: What Rubato told last of a change of size; None once it is `answered`, or without `notices`.
+        self.notice: Optional[Notice] = None
+        self._notices = _Notices(self._hear, self._trouble) if notices else None
         self._wanted_signal, self._progress_file = signal, progress_file
         self._interval = self._read_interval(interval)
         self._send, self._clock = send, clock
@@ -209,6 +300,24 @@ class Run:
         if job and self.allocation.gpus is not None:
             _by_scontrol(job, "ack notice=0")
 
+    def _hear(self, notice: Notice) -> None:
+        self.notice = notice
+
+    @_quiet
+    def answered(self, notice: Notice) -> None:
+        """The loop has done what the notice asks for. If a change comes, Rubato hears that the job is ready
+        for it, so that the rest of the lead time is not waited for. For a restart call it with the
+        checkpoint written, and train on: a job that ends by itself has ended for good."""
+        if self.notice is notice:
+            self.notice = None
+        job = os.environ.get("SLURM_JOB_ID")
+        if notice.step == "coming" and job:
+            threading.Thread(target=self._ready, args=(job, notice.number), name="rubato-ready", daemon=True).start()
+
+    @_quiet
+    def _ready(self, job: str, number: int) -> None:
+        _by_scontrol(job, f"ack notice={number}")
+
     # -- progress that outlives a restart ------------------------------------------------------
 
     @_quiet
@@ -284,9 +393,13 @@ class Run:
         self._listen()
         self._thread = threading.Thread(target=self._loop, name="rubato", daemon=True)
         self._thread.start()
+        if self._notices is not None and os.environ.get("SLURM_JOB_ID"):
+            self._notices.start()
 
     @_quiet
     def _end(self) -> None:
+        if self._notices is not None:
+            self._notices.end()
         with self._lock:
             self._ended = True
             self._lock.notify()
@@ -311,7 +424,7 @@ class Run:
 def training(batch: int, samples: int = 0, signal: Union[str, int, None] = "USR1",
              progress_file: Optional[str] = None, interval: Optional[float] = None,
              send: Callable[[str], None] = _send,
-             clock: Callable[[], float] = time.monotonic) -> Run:
+             clock: Callable[[], float] = time.monotonic, notices: bool = False) -> Run:
     """A training, as a context manager.
 
     batch:          global batch, samples; RUBATO_BATCH stands before it
@@ -320,5 +433,6 @@ def training(batch: int, samples: int = 0, signal: Union[str, int, None] = "USR1
     progress_file:  keeps the samples done from checkpoint to restart
     interval:       seconds between reports; default $RUBATO_REPORT_INTERVAL, else 60
     send, clock:    for tests
+    notices:        hear of changes of the job's number of GPUs (`Run.notice`); needs the command rubato
     """
-    return Run(batch, samples, signal, progress_file, interval, send, clock)
+    return Run(batch, samples, signal, progress_file, interval, send, clock, notices)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """contrib/python/rubato.py: reports of a training loop, checkpoint requests, and resuming."""
+import json
 import logging
 import os
 import pathlib
@@ -216,6 +217,93 @@ class Ways(unittest.TestCase):
         with clean(PATH=self.path):
             rubato._send("report a=1")
         self.assertFalse(self.calls.exists())
+
+
+class Notices(unittest.TestCase):
+    """With a program in place of `rubato wait-resize`, which prints what lies in numbered files."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.make("scontrol", f'printf "%s|" "$@" >>{self.folder}/calls')
+        # Its answer is in the file of its number; without one it waits.
+        self.make("rubato", f"""printf '%s|' "$@" >>{self.folder}/asked; echo >>{self.folder}/asked
+n=$(wc -l <{self.folder}/asked)
+while ! [ -e {self.folder}/code.$n ]; do sleep 0.02; done
+cat {self.folder}/text.$n; exit $(cat {self.folder}/code.$n)""")
+
+    def make(self, name, text):
+        program = self.folder / name
+        program.write_text("#!/bin/sh\n" + text + "\n", encoding="ascii")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+
+    def answer(self, call, code, **document):
+        (self.folder / f"text.{call}").write_text(json.dumps(document) if document else "", encoding="ascii")
+        new = self.folder / "new"
+        new.write_text(str(code), encoding="ascii")
+        new.rename(self.folder / f"code.{call}")
+
+    def asked(self):
+        path = self.folder / "asked"
+        return path.read_text(encoding="ascii").splitlines() if path.exists() else []
+
+    def environment(self, **more):
+        return clean(SLURM_JOB_ID="7", PATH=f"{self.folder}:{os.environ['PATH']}", **more)
+
+    def test_one_after_the_other_and_the_answer(self):
+        with self.environment(), rubato.training(batch=1, send=lambda _: None, notices=True) as run:
+            self.assertIsNone(run.notice)
+            self.answer(1, 124)     # nothing came
+            self.answer(2, 11, notice=3, step="coming", live=True, gpus=2, leave="n[2-3]", **{"from": 6})
+            self.assertTrue(until(lambda: run.notice))
+            coming = run.notice
+            self.assertEqual((coming.number, coming.step, coming.live, coming.before, coming.gpus, coming.leave,
+                              coming.come), (3, "coming", True, 6, 2, "n[2-3]", ""))
+            run.answered(coming)
+            self.assertIsNone(run.notice)
+            calls = self.folder / "calls"
+            self.assertTrue(until(lambda: calls.exists() and calls.read_text(encoding="ascii") ==
+                                  "update|JobId=7|Comment=rubato!ack notice=3|Partition=rubato!|"))
+            self.answer(3, 0, notice=4, step="done", live=True, gpus=2, leave="n[2-3]", **{"from": 6})
+            self.assertTrue(until(lambda: run.notice))
+            run.answered(coming)    # late: the new one stays
+            self.assertEqual(run.notice.number, 4)
+            run.answered(run.notice)
+            self.assertIsNone(run.notice)
+            self.assertTrue(until(lambda: len(self.asked()) == 4))
+            first = "wait-resize|--json|--timeout|600|"
+            self.assertEqual(self.asked(), [first, first, first + "--after|3|", first + "--after|4|"])
+            child = run._notices._child
+        self.assertTrue(until(lambda: child.poll() is not None))
+        self.assertTrue(until(lambda: not run._notices._thread.is_alive()))
+
+    def test_the_job_has_ended(self):
+        with self.environment(), rubato.training(batch=1, send=lambda _: None, notices=True) as run:
+            self.answer(1, 3)
+            self.assertTrue(until(lambda: not run._notices._thread.is_alive()))
+
+    def test_trouble_is_logged_once_and_the_training_goes_on(self):
+        with mock.patch.object(rubato, "_RETRY", 0.01), self.environment(), self.assertLogs("rubato") as logs:
+            with rubato.training(batch=1, send=lambda _: None, notices=True) as run:
+                self.answer(1, 4)       # Slurm does not answer
+                self.answer(2, 0)       # no document
+                self.answer(3, 0, notice=1, step="done", live=True, gpus=2, **{"from": 1})
+                self.assertTrue(until(lambda: run.notice))
+        self.assertEqual(len(logs.records), 1)
+        self.assertIn("wait-resize ended with 4", logs.output[0])
+
+    def test_without_the_command(self):
+        (self.folder / "rubato").unlink()
+        with clean(SLURM_JOB_ID="7", PATH=str(self.folder)), self.assertLogs("rubato") as logs:
+            with rubato.training(batch=1, send=lambda _: None, notices=True) as run:
+                self.assertTrue(until(lambda: not run._notices._thread.is_alive()))
+        self.assertEqual(len(logs.records), 1)
+
+    def test_nothing_outside_of_a_job(self):
+        with clean(PATH=str(self.folder)), rubato.training(batch=1, send=lambda _: None, notices=True) as run:
+            self.assertFalse(run._notices._thread.is_alive())
+        self.assertEqual(self.asked(), [])
 
 
 class Checkpoints(unittest.TestCase):
