@@ -45,7 +45,7 @@ _INTERVAL = 60.0        # seconds between reports; Rubato drops more frequent re
 _FIRST = 10.0           # seconds until the first report
 _SCONTROL_SECONDS = 10.0
 _WAIT_SECONDS = 600     # of one call of `rubato wait-resize`
-_RETRY = 30.0           # seconds after a call that failed
+_RETRY, _SOON = 30.0, 0.5   # seconds after a call that failed, or that a signal ended
 # Exit codes of `rubato wait-resize`: with a notice; without one, as the time is over or the job has ended.
 _NOTICE_CODES, _TIMEOUT_CODE, _ENDED_CODE = (0, 10, 11, 12), 124, 3
 
@@ -137,6 +137,9 @@ class _Notices:
                 if code == _ENDED_CODE:
                     return
                 if code == _TIMEOUT_CODE or self._ended.is_set():
+                    continue
+                if code < 0:    # a signal that was for the training
+                    self._ended.wait(_SOON)
                     continue
                 raise RuntimeError(f"rubato wait-resize ended with {code}")
             except FileNotFoundError as error:      # there is no such program on this node

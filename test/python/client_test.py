@@ -278,6 +278,14 @@ cat {self.folder}/text.$n; exit $(cat {self.folder}/code.$n)""")
         self.assertTrue(until(lambda: child.poll() is not None))
         self.assertTrue(until(lambda: not run._notices._thread.is_alive()))
 
+    def test_a_signal_to_the_step_ends_the_command_only(self):
+        with self.environment(), self.assertNoLogs("rubato"):
+            with rubato.training(batch=1, send=lambda _: None, notices=True) as run:
+                self.assertTrue(until(lambda: len(self.asked()) == 1))
+                run._notices._child.send_signal(signal.SIGUSR1)
+                self.answer(2, 10, notice=1, step="coming", live=False, gpus=2, **{"from": 1})
+                self.assertTrue(until(lambda: run.notice))
+
     def test_the_job_has_ended(self):
         with self.environment(), rubato.training(batch=1, send=lambda _: None, notices=True) as run:
             self.answer(1, 3)

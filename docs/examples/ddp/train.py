@@ -44,10 +44,38 @@ def any_process(flag):
     return votes.item() > 0
 
 
+def make_model():
+    """The same weights in each process; (model, optimiser)."""
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    model = torch.nn.Sequential(torch.nn.Linear(FEATURES, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1))
+    return model, torch.optim.Adam(model.parameters(), lr=0.003)
+
+
+def train(model, optimiser, step, rank, size):
+    """One step of this process's part of the batch; the mean loss over all processes."""
+    inputs, targets = samples_of(step, rank, size)
+    optimiser.zero_grad()
+    loss = torch.nn.functional.mse_loss(model(inputs), targets)
+    loss.backward()
+    optimiser.step()
+    return mean_over_processes(loss)
+
+
 def save(path, step, model, optimiser):
     """In one rename, so that a kill leaves a whole checkpoint."""
-    torch.save({"step": step, "model": model.module.state_dict(), "optimiser": optimiser.state_dict()}, path + ".new")
+    torch.save({"step": step, "model": model.state_dict(), "optimiser": optimiser.state_dict()}, path + ".new")
     os.replace(path + ".new", path)
+
+
+def load(path, model, optimiser):
+    """The step to go on with: 0 without a checkpoint."""
+    if not os.path.exists(path):
+        return 0
+    state = torch.load(path)
+    model.load_state_dict(state["model"])
+    optimiser.load_state_dict(state["optimiser"])
+    return state["step"]
 
 
 def main():
@@ -59,17 +87,9 @@ def main():
 
     rank, size = int(os.environ["SLURM_PROCID"]), int(os.environ["SLURM_NTASKS"])
     dist.init_process_group("gloo", rank=rank, world_size=size)     # MASTER_ADDR and MASTER_PORT: job.sh
-    torch.manual_seed(1)
-    torch.set_num_threads(1)
-    model = DistributedDataParallel(torch.nn.Sequential(
-        torch.nn.Linear(FEATURES, 64), torch.nn.Tanh(), torch.nn.Linear(64, 1)))
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.003)
-    step = 0
-    if os.path.exists(options.checkpoint):
-        state = torch.load(options.checkpoint)
-        step = state["step"]
-        model.module.load_state_dict(state["model"])
-        optimiser.load_state_dict(state["optimiser"])
+    model, optimiser = make_model()
+    step = load(options.checkpoint, model, optimiser)
+    parallel = DistributedDataParallel(model)
 
     reports = {"samples": step * BATCH} if rank == 0 else {"send": lambda line: None}
     with rubato.training(batch=BATCH, **reports) as run:
@@ -77,13 +97,8 @@ def main():
             why = run.allocation.restart_reason
             print(f"begins at step {step} with {size} processes" + (f", restarted by {why}" if why else ""), flush=True)
         while step < options.steps:
-            inputs, targets = samples_of(step, rank, size)
-            optimiser.zero_grad()
-            loss = torch.nn.functional.mse_loss(model(inputs), targets)
-            loss.backward()
-            optimiser.step()
+            mean = train(parallel, optimiser, step, rank, size)
             step += 1
-            mean = mean_over_processes(loss)
             run.step(samples=BATCH, loss=mean)
             if rank == 0 and step % 50 == 0:
                 print(f"step {step} loss {mean:.5f} processes {size}", flush=True)

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The worked example of docs/examples/ddp: PyTorch, restarted at another number of processes."""
+"""The worked examples of docs/examples/ddp: PyTorch, restarted at another number of processes or resized live."""
 import os
 import pathlib
 import re
 import shutil
+import subprocess
 
-from cluster import check, scenario
+from cluster import check, scenario, shape
+from cluster.slurmconf import Nodes
 
+from . import steps
 from .restart import LONG
+from .shrink import CHECKED, agrees
 from .sizes import total
 from .steps import conf
+
+shape("pairs", nodes=(Nodes("n[1-2]", "a100:2"),), load=False, rubato_conf=CHECKED)
 
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 
@@ -17,7 +23,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[3]
 def losses(text):
     """{step: loss} of each run in the output of the example."""
     return [dict((int(step), float(loss)) for step, loss in re.findall(r"^step (\d+) loss (\S+)", run, re.MULTILINE))
-            for run in re.split(r"^begins at step .*$", text, flags=re.MULTILINE)[1:]]
+            for run in re.split(r"^(?:process \d+ )?begins at step .*$", text, flags=re.MULTILINE)[1:]]
 
 
 @scenario(cluster="jobs", needs=["rubato"], negative="restart", timeout=240, tier=2)
@@ -56,4 +62,59 @@ def a_ddp_training_goes_on_at_another_size(c):
         last, first = list(before.values())[-1], list(after.values())[0]
         start = list(losses(printed())[0].values())[0]
         check(first < 2 * last + 0.05 and first < start, "a loss that goes on", (start, last, first))
+    c.cmd(f"scancel {job}")
+
+
+def alone(folder, steps):
+    """The loss of each printed step in the same training without Slurm, as one process from start to end."""
+    made = subprocess.run(["/usr/bin/python3", "live.py", "--steps", str(steps), "--checkpoint", "alone.pt"],
+                          cwd=folder, capture_output=True, text=True, check=True,
+                          env={"PATH": os.environ["PATH"], "MASTER_ADDR": "127.0.0.1", "FIRST_PORT": "19999"})
+    return losses(made.stdout)[0]
+
+
+@scenario(cluster="pairs", needs=["rubato"], negative="grow", timeout=300, tier=2)
+def a_ddp_training_changes_its_size_live(c):
+    """PyTorch DDP on one GPU gets a second and two of another node, and gives that node back, while it trains
+
+    Process 0 stays the same one. The loss is that of a training which no one resized.
+    """
+    there = c.ask("/usr/bin/python3 -c 'import torch'", check=False)
+    check(there.rc == 0, "PyTorch, for this scenario alone: apt-get install python3-torch", there)
+    folder = c.path("out", c.fresh_name("ddp"))
+    shutil.copytree(SOURCE / "docs/examples/ddp", folder)
+    shutil.copy(SOURCE / "contrib/python/rubato.py", folder)
+    os.chmod(folder, 0o777)
+    job = c.ask(f"cd {folder} && sbatch --parsable -o out.txt live.sh --steps 100000 --pause 0.02").split()[-1]
+
+    def printed():
+        path = os.path.join(folder, "out.txt")
+        return pathlib.Path(path).read_text(encoding="utf-8") if os.path.exists(path) else ""
+
+    def goes_on():
+        return re.findall(r"^process (\d+) goes on at step \d+ with (\d+) processes instead of (\d+) after (\S+) s$",
+                          printed(), re.MULTILINE)
+    try:
+        c.wait(lambda: "step 50 loss" in printed(), 3 * LONG, "the training to begin")
+        before = 1
+        for number, gpus in enumerate((2, 4, 2)):
+            steps.published_again(c)
+            c.cmd(f"rubato resize {job} --gpus {gpus} --live", timeout=120)
+            c.wait(lambda n=number: len(goes_on()) > n, 2 * LONG, f"the training to go on with {gpus} processes")
+            check(goes_on()[-1][1:3] == (str(gpus), str(before)), f"{gpus} processes instead of {before}", goes_on())
+            c.expect(lambda: total(c, job), gpus, "GPUs of the job", LONG)
+            done = max(losses(printed())[0])
+            c.wait(lambda d=done: max(losses(printed())[0]) >= d + 100, 2 * LONG, "a hundred more steps")
+            before = gpus
+        agrees(c)
+    finally:
+        c.say(printed())
+    pids = set(re.findall(r"^process (\d+)", printed(), re.MULTILINE))
+    check(len(pids) == 1, "one process 0 from start to end", pids)
+    mine = losses(printed())[0]
+    other = alone(folder, max(mine))
+    check(set(mine) == set(other), "each step once", (sorted(mine), sorted(other)))
+    worst = max(abs(mine[step] - other[step]) / other[step] for step in mine)
+    c.say(f"steps {max(mine)}, largest difference of a loss {100 * worst:.2f} %")
+    check(worst < 0.02, "the loss of a training of one size", worst)
     c.cmd(f"scancel {job}")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 #include <thread>
@@ -182,6 +183,12 @@ int wait(const Globals& globals, const Options& options, JobId job) {
   }
 }
 
+// A checkpoint signal without "B:" reaches every process of a job's steps, this one too. Those are
+// the signals that Slurm's users take for it; others end the command as usual.
+void ignore_checkpoint_signals() {
+  for (const int number : {SIGUSR1, SIGUSR2}) std::signal(number, SIG_IGN);
+}
+
 int run(const Globals& globals, const Options& options) {
   const char* const own = std::getenv("SLURM_JOB_ID");
   const std::string job = !options.job.empty() ? options.job : own == nullptr ? "" : own;
@@ -196,6 +203,7 @@ int run(const Globals& globals, const Options& options) {
         fmt::format("wait-resize: --job: '{}' must be a number, as in SLURM_JOB_ID", job));
   if (options.ack && options.after >= 0)
     return failure(globals, kUsage, "wait-resize: --ack excludes --after; give one");
+  ignore_checkpoint_signals();
   return wait(globals, options, selector->id);
 }
 
