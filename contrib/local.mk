@@ -4,12 +4,14 @@ EXTRA_DIST += contrib/debian-root contrib/quickstart
 # Debian packages: `contrib/quickstart package`. test/packages installs, uses and purges them.
 EXTRA_DIST += contrib/packaging test/packages
 
-# The Python client and the trainer keep their places beside each other: the trainer imports the client.
+# These keep their places beside each other: the trainer and rubato-torchrun import the client.
 rubatopythondir = $(pkgdatadir)/python
 dist_rubatopython_DATA = contrib/python/rubato.py
 rubatotrainerdir = $(pkgdatadir)/trainer
 dist_rubatotrainer_SCRIPTS = contrib/trainer/rubato-trainer
-EXTRA_DIST += contrib/python/README.md contrib/submitit/README.md contrib/trainer/README.md
+rubatotorchrundir = $(pkgdatadir)/torchrun
+dist_rubatotorchrun_SCRIPTS = contrib/torchrun/rubato-torchrun
+EXTRA_DIST += contrib/python/README.md contrib/submitit/README.md contrib/torchrun/README.md contrib/trainer/README.md
 
 # Alerts, the timer of the textfile collector, and a dashboard.
 monitoringdir = $(pkgdatadir)/monitoring

@@ -38,7 +38,7 @@ import time
 from types import TracebackType
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Type, Union
 
-__all__ = ["Allocation", "Notice", "Run", "allocation", "training"]
+__all__ = ["Allocation", "Notice", "Notices", "Run", "allocation", "answer", "training"]
 
 _log = logging.getLogger("rubato")
 _INTERVAL = 60.0        # seconds between reports; Rubato drops more frequent reports
@@ -95,11 +95,25 @@ class Notice:
         return f"Notice({self.number}: {self.step}, {self.before} -> {self.gpus} GPUs)"
 
 
-class _Notices:
-    """Follows the notices of this job in a thread, which ends with the process."""
+def answer(notice: Notice) -> None:
+    """Tells Rubato that the job is ready for a change that comes. Raises OSError or
+    subprocess.SubprocessError where scontrol does not work; `Run.answered` does not."""
+    job = os.environ.get("SLURM_JOB_ID")
+    if notice.step == "coming" and job:
+        _by_scontrol(job, f"ack notice={notice.number}")
 
-    def __init__(self, heard: Callable[[Notice], None], trouble: Callable[[str, Exception], None]) -> None:
-        self._heard, self._trouble = heard, trouble
+
+class Notices:
+    """Follows the notices of this job in a thread, which ends with the process. `Run` has one; programs
+    that start a training use it alone.
+
+    heard: called in the thread with each notice; trouble: called with what does not work (default: logged)
+    """
+
+    def __init__(self, heard: Callable[[Notice], None],
+                 trouble: Optional[Callable[[str, Exception], None]] = None) -> None:
+        self._heard = heard
+        self._trouble = trouble or (lambda what, error: _log.warning("%s: %s", what, error))
         self._ended = threading.Event()
         self._child: Optional["subprocess.Popen[str]"] = None
         self._thread = threading.Thread(target=self._follow, name="rubato-notices", daemon=True)
@@ -220,7 +234,7 @@ class Run:
         self.should_checkpoint: bool = False
         #: What Rubato told last of a change of size; None once it is `answered`, or without `notices`.
         self.notice: Optional[Notice] = None
-        self._notices = _Notices(self._hear, self._trouble) if notices else None
+        self._notices = Notices(self._hear, self._trouble) if notices else None
         self._wanted_signal, self._progress_file = signal, progress_file
         self._interval = self._read_interval(interval)
         self._send, self._clock = send, clock
@@ -292,9 +306,18 @@ class Run:
                 self._saving += self._clock() - begin
         self.should_checkpoint = False
         self._save_progress()
+        self._tell_starter()
         if self._signalled:
             self._signalled = False
             threading.Thread(target=self._answer, name="rubato-ready", daemon=True).start()
+
+    @_quiet
+    def _tell_starter(self) -> None:
+        # rubato-torchrun waits for it.
+        path = os.environ.get("RUBATO_SAVED_FILE")
+        if path:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(f"{self.samples}\n")
 
     @_quiet
     def _answer(self) -> None:
@@ -313,13 +336,11 @@ class Run:
         checkpoint written, and train on: a job that ends by itself has ended for good."""
         if self.notice is notice:
             self.notice = None
-        job = os.environ.get("SLURM_JOB_ID")
-        if notice.step == "coming" and job:
-            threading.Thread(target=self._ready, args=(job, notice.number), name="rubato-ready", daemon=True).start()
+        threading.Thread(target=self._ready, args=(notice,), name="rubato-ready", daemon=True).start()
 
     @_quiet
-    def _ready(self, job: str, number: int) -> None:
-        _by_scontrol(job, f"ack notice={number}")
+    def _ready(self, notice: Notice) -> None:
+        answer(notice)
 
     # -- progress that outlives a restart ------------------------------------------------------
 

@@ -36,7 +36,9 @@ def main(words):
         return f"{x:.1f},{y:.1f}"
 
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-          'font-size="13"><rect width="100%" height="100%" fill="#fff"/>')
+          f'font-size="13"><title>Loss over steps</title><desc>{mine[0][0]} to {last} steps, '
+          f'with {", ".join(str(size) for size in sorted({size for _, _, size in mine}))} processes</desc>'
+          '<rect width="100%" height="100%" fill="#fff"/>')
     for loss in (math.exp(low + (high - low) * k / 4) for k in range(5)):
         y = place(0, loss).split(",")[1]
         print(f'<path d="M{LEFT},{y}H{WIDTH - 12}" stroke="#e4e4e4"/>'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trains a small network with DistributedDataParallel (gloo, on CPUs) and goes on from its checkpoint at any size.
 
-One process a GPU, started by srun. The data are made here: no download. The global batch stays the same at each number
+One process a GPU, started by srun or torchrun. The data are made here: no download. The global batch stays the same at each number
 of processes, so the loss goes on as if the job had never been restarted.
 
 Slurm sends SIGUSR1 to the processes before a restart. They agree on the step at which they save, rank 0 writes the
@@ -85,8 +85,10 @@ def main():
     parser.add_argument("--pause", type=float, default=0.0, help="seconds that each step sleeps")
     options = parser.parse_args()
 
-    rank, size = int(os.environ["SLURM_PROCID"]), int(os.environ["SLURM_NTASKS"])
-    dist.init_process_group("gloo", rank=rank, world_size=size)     # MASTER_ADDR and MASTER_PORT: job.sh
+    # torchrun sets RANK and WORLD_SIZE, srun the others. MASTER_ADDR and MASTER_PORT come from torchrun or job.sh.
+    rank = int(os.environ.get("RANK") or os.environ["SLURM_PROCID"])
+    size = int(os.environ.get("WORLD_SIZE") or os.environ["SLURM_NTASKS"])
+    dist.init_process_group("gloo", rank=rank, world_size=size)
     model, optimiser = make_model()
     step = load(options.checkpoint, model, optimiser)
     parallel = DistributedDataParallel(model)

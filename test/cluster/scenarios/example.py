@@ -118,3 +118,50 @@ def a_ddp_training_changes_its_size_live(c):
     c.say(f"steps {max(mine)}, largest difference of a loss {100 * worst:.2f} %")
     check(worst < 0.02, "the loss of a training of one size", worst)
     c.cmd(f"scancel {job}")
+
+
+@scenario(cluster="pairs", needs=["rubato"], negative="grow", timeout=300, tier=2)
+def torchrun_goes_on_when_gpus_come_and_go(c):
+    """rubato-torchrun starts a PyTorch program on one GPU, on two, on four of two nodes, and on two again
+
+    Each run begins at the step that the one before saved, in the same job, and its loss is that of a training
+    which no one resized.
+    """
+    there = c.ask("/usr/bin/python3 -c 'import torch' && torchrun --help >/dev/null", check=False)
+    check(there.rc == 0, "PyTorch, for this scenario alone: apt-get install python3-torch", there)
+    folder = c.path("out", c.fresh_name("ddp"))
+    shutil.copytree(SOURCE / "docs/examples/ddp", folder)
+    for file in ("python/rubato.py", "torchrun/rubato-torchrun"):
+        shutil.copy(SOURCE / "contrib" / file, folder)
+    os.chmod(folder, 0o777)
+    # PyTorch 1.13 with Python 3.11 takes --redirects=0, its default, for nothing; a map without this process works.
+    job = c.ask(f"cd {folder} && TORCHRUN='torchrun --redirects=9:1 --tee=9:1' sbatch --parsable -o out.txt torchrun.sh --steps 100000 --pause 0.02").split()[-1]
+
+    def printed():
+        path = os.path.join(folder, "out.txt")
+        return pathlib.Path(path).read_text(encoding="utf-8") if os.path.exists(path) else ""
+
+    def began():
+        return [tuple(map(int, pair)) for pair in
+                re.findall(r"^begins at step (\d+) with (\d+) processes$", printed(), re.MULTILINE)]
+    try:
+        for number, gpus in enumerate((1, 2, 4, 2)):
+            if number:
+                steps.published_again(c)
+                c.cmd(f"rubato resize {job} --gpus {gpus} --live", timeout=120)
+            c.wait(lambda n=number: len(losses(printed())) > n and len(losses(printed())[n]) >= 2, 3 * LONG,
+                   f"run {number} to train")
+            check(began()[-1][1] == gpus, f"{gpus} processes", began())
+            c.expect(lambda: total(c, job), gpus, "GPUs of the job", LONG)
+        agrees(c)
+    finally:
+        c.say(printed())
+    saved = [int(step) for step in re.findall(r"^saved step (\d+)$", printed(), re.MULTILINE)]
+    check([step for step, _ in began()] == [0] + saved, "each run to begin at the step that was saved", (saved, began()))
+    check(c.job(job).get("Restarts") == "0", "one run of the job", c.job(job).get("Restarts"))
+    runs = losses(printed())
+    other = alone(folder, max(runs[-1]))
+    for run in runs:
+        worst = max(abs(run[step] - other[step]) / other[step] for step in run)
+        check(worst < 0.02, "the loss of a training of one size", worst)
+    c.cmd(f"scancel {job}")
