@@ -3,6 +3,7 @@
 // that its user sees whether its checkpoint works.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -173,7 +174,8 @@ int rehearse(const Globals& globals, const FoundJob& found, const Options& optio
   if (answer.samples_before) {
     if (const auto report = first_report(found.site, *ended, options.report_wait)) {
       answer.samples_after = report->samples;
-      answer.reported = report->time - ended->since;
+      // The round that sees the job run may come after its first report.
+      answer.reported = std::max<Seconds>(0, report->time - ended->since);
     }
     say(globals, report_text(answer, options.report_wait));
   }
