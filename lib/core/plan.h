@@ -86,6 +86,7 @@ enum class StayReason {
   kExempt,     ///< it runs too short a time to be interrupted
   kCap,        ///< a cap of rubato.conf is used up
   kHeld,       ///< somebody asked that it keeps its size (`rubato hold-size`)
+  kUnreached,  ///< its checkpoint signal would reach no process
 };
 
 /// A running job that consented to changes (hint checkpoint) and keeps its GPUs. Mode elastic only.

@@ -169,6 +169,8 @@ void describe(Visitor& v, R& job) {
   v.note("starting", "seconds that its present start still takes");
   v.time("exempt_until", job.exempt_until);
   v.note("exempt_until", "end of Slurm's PreemptExemptTime; left out without one");
+  v.yes("without_step", job.without_step);
+  v.note("without_step", "no step of the running job runs, its batch script alone");
 }
 
 template <typename Visitor, Is<Snapshot> R>

@@ -19,10 +19,17 @@ ChangeBound exempt_bound(const RoundInput& input, const Job& job) {
 
 }  // namespace
 
+bool is_unreached(const Job& job) {
+  if (!job.without_step || !job.hints) return false;
+  return job.hints->checkpoint.consents() && !job.hints->checkpoint.batch_only;
+}
+
 std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job) {
   const SizeHold* const hold = hold_of(input.snapshot.memory, job.key, input.now);
   if (hold != nullptr && !input.config.off(Mechanism::kHoldSize))
     return ChangeBound{StayReason::kHeld, "hold-size", hold->until};
+  const bool live = job.hints && job.hints->resize == Resize::kLive;
+  if (is_unreached(job) && !live) return ChangeBound{StayReason::kUnreached, "checkpoint", 0};
   const ChangeBound exempt = exempt_bound(input, job);
   if (exempt.until > input.now) return exempt;
   return std::nullopt;

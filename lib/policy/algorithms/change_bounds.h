@@ -13,15 +13,19 @@ namespace rubato {
 /// A rule that keeps a running job on the GPUs it holds.
 struct ChangeBound {
   StayReason reason = StayReason::kExempt;
-  std::string rule;   ///< option of slurm.conf or rubato.conf, or hold-size
+  std::string rule;   ///< option of slurm.conf or rubato.conf, hold-size or checkpoint
   Seconds until = 0;  ///< when it ends; 0: never
 
   bool operator==(const ChangeBound&) const = default;
 };
 
+/// Whether the checkpoint signal of a running job would reach no process: without "B:" it goes to
+/// steps only, and none runs. A restart would lose its work.
+[[nodiscard]] bool is_unreached(const Job& job);
+
 /// The time in which a running job may not be changed, if that is not over: as long as its size is
-/// held (`rubato hold-size`), else the longer one of Slurm's PreemptExemptTime and MinRunTime.
-/// None: it may change.
+/// held (`rubato hold-size`), while its checkpoint signal would reach no process and it can only be
+/// restarted, else the longer one of Slurm's PreemptExemptTime and MinRunTime. None: it may change.
 [[nodiscard]] std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job);
 
 /// Least time after a failed change until the next one, seconds: what failed at once would fail in

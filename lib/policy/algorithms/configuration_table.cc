@@ -11,6 +11,7 @@
 
 #include "lib/core/resize_request.h"
 #include "lib/model/progress/ended_work.h"
+#include "lib/policy/algorithms/change_bounds.h"
 #include "lib/policy/algorithms/empty_fit.h"
 #include "lib/policy/algorithms/forecast.h"
 #include "lib/policy/algorithms/growth_cap.h"
@@ -430,14 +431,16 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row) {
   if (table.capped.gpus == 0 || row.seconds < table.capped.seconds) table.capped = row;
 }
 
-bool consents_to_restart(const Job& job) {
+static bool hints_consent(const Job& job) {
   return job.hints && job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
 }
+
+bool consents_to_restart(const Job& job) { return hints_consent(job) && !is_unreached(job); }
 
 bool may_change(const Job& job) {
   return job.state == JobState::kRunning && job.managed && job.batch && !job.het &&
          job.array_id == 0 && !job.allocation.empty() && !(job.starting > 0) &&
-         (consents_to_restart(job) || (job.hints && job.hints->resize == Resize::kLive));
+         (hints_consent(job) || (job.hints && job.hints->resize == Resize::kLive));
 }
 
 double change_cost(const Job& job, bool live) {

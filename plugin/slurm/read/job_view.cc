@@ -256,6 +256,13 @@ Seconds time_limit_of(const job_record_t& job, const part_record_t& part) {
   return static_cast<Seconds>(minutes) * kMinute;
 }
 
+bool runs_step(const job_record_t& job) {
+  if (job.step_list == nullptr) return false;
+  for (ListWalk<step_record_t> steps(job.step_list); const auto* step = steps.next();)
+    if (step->step_id.step_id <= SLURM_MAX_NORMAL_STEP_ID) return true;
+  return false;
+}
+
 std::string label_of(const job_record_t& job) {
   if (job.array_job_id == 0) return std::to_string(job.job_id);
   if (job.array_task_id != NO_VAL) return fmt::format("{}_{}", job.array_job_id, job.array_task_id);

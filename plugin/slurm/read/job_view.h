@@ -38,6 +38,9 @@ namespace rubato {
 /// The JOBID that squeue shows.
 [[nodiscard]] std::string label_of(const job_record_t& job);
 
+/// Whether a step of it runs that a user started: neither its batch script nor the external step.
+[[nodiscard]] bool runs_step(const job_record_t& job);
+
 /// The first job_record_t entry named gpu in the GRES list; null if there is none.
 [[nodiscard]] gres_job_state_t* gpu_request(list_t* gres_list);
 

@@ -247,6 +247,7 @@ Snapshot SnapshotReader::take() {
     if (job.state == JobState::kRunning) {
       job.end_limit = line.end_limit;
       job.exempt_until = line.exempt_until;
+      job.without_step = line.without_step;
       job.later_set = line.sets.later;
       continue;
     }

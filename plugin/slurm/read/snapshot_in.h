@@ -48,6 +48,7 @@ struct JobLine {
   Seconds eligible = 0;
   Seconds end_limit = 0;
   Seconds exempt_until = 0;
+  bool without_step = false;
   NodeClasses::Sets sets;
   bool preempting = false;
   bool may_preempt = false;

@@ -100,6 +100,7 @@ void SnapshotPass::running(job_record_t& job) {
   line.fair_share = fair_share_of(job);
   line.end_limit = bounded ? job.end_time : kForever;
   line.exempt_until = exempt_until(job);
+  line.without_step = may_restart(cached->job, job) && !runs_step(job);
   if (fresh || may_restart(cached->job, job)) line.sets = could_run(job);
   reader_.lines_.push_back(std::move(line));
 }

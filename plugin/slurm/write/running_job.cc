@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/slurm/release/lists.h"
+#include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
@@ -35,11 +35,7 @@ Result<void> RunningJob::signal(const Checkpoint& checkpoint) const {
 }
 
 bool RunningJob::is_reached(const Checkpoint& checkpoint) const {
-  if (checkpoint.batch_only) return true;
-  if (job_->step_list == nullptr) return false;
-  for (ListWalk<step_record_t> steps(job_->step_list); const auto* step = steps.next();)
-    if (step->step_id.step_id <= SLURM_MAX_NORMAL_STEP_ID) return true;
-  return false;
+  return checkpoint.batch_only || runs_step(*job_);
 }
 
 Result<void> RunningJob::requeue(Seconds ahead) {

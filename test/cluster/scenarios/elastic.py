@@ -121,6 +121,32 @@ def a_running_job_makes_room_and_grows_again(c):
     c.cmd(f"scancel {job}")
 
 
+@scenario(cluster="elastic", needs=["rubato"], negative="trade", timeout=400)
+def a_job_that_no_signal_reaches_is_left_alone(c):
+    """A job whose signal goes to steps keeps 8 GPUs while none runs; once its step runs, it makes room for another
+
+    Without a step the signal would reach no process, and a restart would lose the job's work.
+    """
+    kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
+    latch = c.latch()
+    job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '4,8').replace('B:USR1', 'USR1')}",
+                   f"{latch.wait}; srun -n1 sleep 600")
+    c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job", LONG)
+    c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=53;batch=8'")
+    short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=None)}", "sleep 600")
+    try:
+        c.wait(lambda: "its checkpoint signal would reach no process" in c.ask(f"rubato explain {job}", check=False),
+               LONG, "the round to leave it alone for that")
+        tell_state(c, job, short)
+        check(gpus_of(c, job) == 8 and c.job(job)["Restarts"] == "0", "no restart", c.job(job)["Restarts"])
+        latch.open()
+        c.expect(lambda: gpus_of(c, short), 4, "GPUs of the second job", LONG)
+        c.wait(lambda: c.job(job)["Restarts"] == "1", LONG, "a restart of the first one")
+    finally:
+        tell_state(c, job, short)
+    c.cmd(f"scancel {job} {short}")
+
+
 @scenario(cluster="elastic", needs=["rubato"], negative="hold-size", timeout=400)
 def a_job_whose_size_is_held_is_left_alone(c):
     """`rubato hold-size` keeps a job on all 8 GPUs while another one waits; released, it makes room

@@ -89,9 +89,41 @@ TEST(ChangeBounds, AnExemptJobMakesNoRoom) {
   }
 }
 
+// Its signal goes to steps, and none runs: a restart would lose its work.
+TEST(ChangeBounds, AJobThatNoSignalReachesIsNotRestarted) {
+  for (const bool batch_only : {false, true}) {
+    for (const bool without_step : {false, true}) {
+      Snapshot snapshot = growing_jobs(1);
+      snapshot.jobs[0].hints->checkpoint.batch_only = batch_only;
+      snapshot.jobs[0].without_step = without_step;
+      const bool unreached = without_step && !batch_only;
+      EXPECT_EQ(is_unreached(snapshot.jobs[0]), unreached);
+      const Plan plan = round_of(snapshot, elastic());
+      ASSERT_EQ(plan.changes.empty(), unreached);
+      ASSERT_EQ(plan.stays.size(), unreached ? 1U : 0U);
+      if (!unreached) continue;
+      EXPECT_EQ(plan.stays[0].reason, StayReason::kUnreached);
+      EXPECT_EQ(plan.stays[0].rule, "checkpoint");
+      EXPECT_EQ(plan.stays[0].until, 0);
+    }
+  }
+}
+
+// A live growth needs no signal.
+TEST(ChangeBounds, AJobThatNoSignalReachesGrowsLive) {
+  Snapshot snapshot = growing_jobs(1);
+  snapshot.jobs[0].hints->checkpoint.batch_only = false;
+  snapshot.jobs[0].without_step = true;
+  snapshot.jobs[0].hints->resize = Resize::kLive;
+  const Plan plan = round_of(snapshot, elastic());
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].action, ChangeAction::kGrow);
+}
+
 TEST(ChangeBounds, TheTimeIsReadBack) {
   Snapshot snapshot = growing_jobs(1);
   snapshot.jobs[0].exempt_until = kNow + 60;
+  snapshot.jobs[0].without_step = true;
   const auto back = snapshot_from_json(to_json(snapshot));
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(*back, snapshot);

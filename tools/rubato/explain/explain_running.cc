@@ -116,6 +116,9 @@ std::string reason_text(const Stay& stay, Seconds now) {
                          stay.rule);
     case StayReason::kHeld:
       return "its size is held";
+    case StayReason::kUnreached:
+      return "its checkpoint signal would reach no process: without B: it goes to steps, and none "
+             "runs";
     case StayReason::kCap:
       if (stay.gpus > 0) return fmt::format("{}, but {} is used up", promise_text(stay), stay.rule);
       return fmt::format("{} is used up{}", stay.rule,
