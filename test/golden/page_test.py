@@ -51,6 +51,24 @@ class ClusterPage(unittest.TestCase):
         out, _, _ = self.runner.run_in(self.folder, "RUBATO_NOW=1795262405 rubato page")
         self.assertEqual(first, out.decode())
 
+    def opening(self, options=""):
+        return re.search(r'<p class="verdict">(.*?)</p>', self.write(options))[1]
+
+    def test_it_opens_with_what_the_cluster_does_now(self):
+        self.assertLess(self.write().index('class="verdict"'), self.write().index('class="tiles"'))
+        self.assertEqual("11 of 16 GPUs are held by 2 jobs; 7 GPU jobs wait. The first in the queue is job 1001 of ann, "
+                         "which starts now.", self.opening())
+        self.change("snapshot.json", lambda snapshot: snapshot["jobs"].clear())
+        self.assertEqual("11 of 16 GPUs are held; no GPU job waits.", self.opening())
+        self.change("snapshot.json", lambda snapshot: [node["gpus"].clear() for node in snapshot["nodes"] if "gpus" in node])
+        self.assertEqual("The snapshot has no node with GPUs.", self.opening())
+
+    def test_times_are_as_their_headings_say(self):
+        cells = re.findall(r'data-label="[^"]*\(h:mm:ss\)">([^<]+)<', self.write())
+        self.assertGreater(len(cells), 8)
+        for cell in cells:
+            self.assertRegex(cell, r"^\d+:\d\d:\d\d$")
+
     def test_names_stay_names(self):
         def edit(snapshot):
             snapshot["cluster"] = EVIL

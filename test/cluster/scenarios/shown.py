@@ -41,7 +41,10 @@ def page_names_running_and_waiting_jobs(c):
     reason = json.loads(told)["jobs"][0].get("reason", "")
     check(cells["GPUs"] == "4 a100", "the GPUs that it asks for", cells)
     check(cells["Why"] and reason.split(";")[0][:20] in cells["Why"], "its reason", (cells, reason))
-    check("managed job" in re.search(r'class="verdict">([^<]*)<', text)[1].lower(), "a verdict first")
+    opens = re.search(r'class="verdict">([^<]*)<', text)[1]
+    check(re.match(r"\d+ of \d+ GPUs are held by \d+ jobs?; \d+ GPU jobs? waits?\. The first in the queue is job ", opens),
+          "a sentence of what the cluster does now first", opens)
+    check("managed job" in text, "what Rubato did in the last days")
     latch.open()
 
 

@@ -56,6 +56,12 @@ std::string short_time(Seconds time, Seconds now) {
   return same ? fmt::format("{:%H:%M}", a) : fmt::format("{:%m-%d %H:%M}", a);
 }
 
+/// "0:09:58", as the headings of columns say.
+std::string clock_text(Seconds seconds) {
+  const Seconds whole = std::max<Seconds>(0, seconds);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
 // -- GPUs -------------------------------------------------------------------------------------
 
 std::string gpus_table(const std::vector<GpuTypeUse>& use) {
@@ -130,7 +136,7 @@ std::string queue_section(const PageInput& input) {
     std::vector<std::string> row(table.columns.size());
     if (entry.job != nullptr) {
       row = {entry.job->label, holder_of(*entry.job), entry.job->partition, wanted_gpus(*entry.job),
-             squeue_duration(std::max<Seconds>(0, now - entry.job->eligible))};
+             clock_text(now - entry.job->eligible)};
     } else {
       row = {entry.explanation->label, "", entry.explanation->partition, "", ""};
     }
@@ -180,13 +186,11 @@ std::string running_section(const PageInput& input) {
     const ProgressHistory* history = progress_history_of(snapshot.memory, job.key);
     const Progress* progress = progress_of(snapshot.memory, job.key);
     table.rows.push_back(
-        {job.label, holder_of(job), job.name, gpus, nodes,
-         squeue_duration(std::max<Seconds>(0, now - job.start)),
+        {job.label, holder_of(job), job.name, gpus, nodes, clock_text(now - job.start),
          job.end_limit < kForever ? short_time(job.end_limit, now) : "none",
          history != nullptr && history->left >= 0
-             ? squeue_duration(std::max<Seconds>(
-                   0, whole_seconds(history->left) -
-                          (progress != nullptr ? std::max<Seconds>(0, now - progress->time) : 0)))
+             ? clock_text(whole_seconds(history->left) -
+                          (progress != nullptr ? std::max<Seconds>(0, now - progress->time) : 0))
              : "",
          progress != nullptr ? throughput_text(progress->throughput) : ""});
   }
@@ -204,7 +208,7 @@ std::string profiles_section(const PageInput& input) {
                               {"GPU type", true},
                               {"GPUs"},
                               {"Forecast (samples/s)"},
-                              {"Two in three between", true},
+                              {"Two in three between (samples/s)", true},
                               {"Reports"}},
                   .rows = {},
                   .stacks = true};
@@ -224,7 +228,7 @@ std::string profiles_section(const PageInput& input) {
 // -- What Rubato did --------------------------------------------------------------------------
 
 std::string mean_wait(const WaitCount& waits) {
-  return waits.jobs > 0 ? squeue_duration(waits.total / waits.jobs) : "";
+  return waits.jobs > 0 ? clock_text(waits.total / waits.jobs) : "";
 }
 
 std::string week_section(const PageInput& input, const Periods& periods) {
@@ -243,13 +247,13 @@ std::string week_section(const PageInput& input, const Periods& periods) {
   const Seconds from = periods.until - periods.until % kDay - (kVerdictDays - 1) * kDay;
   for (const Period& day : periods.all()) {
     if (day.day < from) continue;
-    table.rows.push_back(
-        {day_text(day.day), day.mode, html_count(day.waits.jobs), mean_wait(day.waits),
-         day.waits.jobs > 0 ? squeue_duration(day.waits.longest) : "",
-         fmt::format("{:.1f}", day.gpu_seconds / 3600),
-         day.changes.done() > 0 ? html_count(day.changes.done()) : "",
-         day.changes.gain > 0 ? squeue_duration(whole_seconds(day.changes.gain)) : "",
-         html_count(day.reports)});
+    table.rows.push_back({day_text(day.day), day.mode, html_count(day.waits.jobs),
+                          mean_wait(day.waits),
+                          day.waits.jobs > 0 ? clock_text(day.waits.longest) : "",
+                          fmt::format("{:.1f}", day.gpu_seconds / 3600),
+                          day.changes.done() > 0 ? html_count(day.changes.done()) : "",
+                          day.changes.gain > 0 ? clock_text(whole_seconds(day.changes.gain)) : "",
+                          html_count(day.reports)});
   }
   const char* title = "The last seven days";
   if (!input.stats) return heading(title) + nothing("No counters are published.");
@@ -273,32 +277,75 @@ std::string state_html(const PageInput& input) {
   return html;
 }
 
-std::string tiles_html(const PageInput& input, const std::vector<GpuTypeUse>& use) {
-  int held = 0;
+/// What the cluster does at the time of the page.
+struct Now {
+  int held = 0;  ///< GPUs
   int total = 0;
-  for (const GpuTypeUse& type : use) {
-    held += type.held;
-    total += type.total;
-  }
-  long long running = 0;
+  long long running = 0;  ///< GPU jobs
   long long waiting = 0;
-  std::set<JobKey> seen;
+  std::ptrdiff_t promises = 0;
+};
+
+Now now_of(const PageInput& input, const std::vector<GpuTypeUse>& use) {
+  Now now;
+  for (const GpuTypeUse& type : use) {
+    now.held += type.held;
+    now.total += type.total;
+  }
+  std::set<JobKey> seen;  // a job in several partitions waits once
   for (const Job& job : input.snapshot.jobs) {
     if (!job.request.wants_gpus()) continue;
     if (job.state == JobState::kRunning)
-      ++running;
+      ++now.running;
     else if (seen.insert(job.key).second)
-      waiting += job.tasks;
+      now.waiting += job.tasks;
   }
-  const auto promises = std::ranges::count_if(
-      input.plan.reservations, [](const Reservation& one) { return one.promised > 0; });
+  now.promises = std::ranges::count_if(input.plan.reservations,
+                                       [](const Reservation& one) { return one.promised > 0; });
+  return now;
+}
+
+/// "Job 1003 of ann is the first of them and starts by 13:00."; "" where no waiting job has GPUs.
+std::string first_waiting_text(const PageInput& input) {
+  for (const PlanEntry& entry : queue_of(input.snapshot, input.plan)) {
+    if (entry.job == nullptr || entry.job->state == JobState::kRunning ||
+        !entry.job->request.wants_gpus())
+      continue;
+    const std::string start = entry.explanation != nullptr ? start_text(input, entry) : "";
+    const std::string& holder = holder_of(*entry.job);
+    return fmt::format(" The first in the queue is job {}{}{}.", entry.job->label,
+                       holder.empty() ? "" : " of " + holder,
+                       start.empty() ? "" : ", which starts " + start);
+  }
+  return "";
+}
+
+/// The sentence that the page opens with.
+std::string now_text(const PageInput& input, const Now& now) {
+  if (input.snapshot.private_data.nodes)
+    return "PrivateData of slurm.conf hides nodes and their GPUs.";
+  if (now.total == 0) return "The snapshot has no node with GPUs.";
+  std::string text =
+      fmt::format("{} of {} GPUs are held", html_count(now.held), html_count(now.total));
+  if (input.snapshot.private_data.jobs) return text + ".";
+  if (now.running > 0)
+    text += fmt::format(" by {} job{}", html_count(now.running), now.running == 1 ? "" : "s");
+  if (now.waiting == 0) return text + "; no GPU job waits.";
+  text += fmt::format("; {} GPU job{}.", html_count(now.waiting),
+                      now.waiting == 1 ? " waits" : "s wait");
+  return text + first_waiting_text(input);
+}
+
+std::string tiles_html(const PageInput& input, const Now& now) {
   std::string html = "<div class=\"tiles\">\n";
-  if (total > 0)
-    html += html_tile(fmt::format("{} / {}", html_count(held), html_count(total)), "GPUs held");
+  if (now.total > 0) {
+    html +=
+        html_tile(fmt::format("{} / {}", html_count(now.held), html_count(now.total)), "GPUs held");
+  }
   if (!input.snapshot.private_data.jobs) {
-    html += html_tile(html_count(running), "GPU jobs run");
-    html += html_tile(html_count(waiting), "GPU jobs wait");
-    html += html_tile(html_count(promises), "starts promised");
+    html += html_tile(html_count(now.running), "GPU jobs run");
+    html += html_tile(html_count(now.waiting), "GPU jobs wait");
+    html += html_tile(html_count(now.promises), "starts promised");
   }
   if (input.stats) html += html_tile(input.stats->mode, "mode");
   return html + "</div>\n";
@@ -343,8 +390,9 @@ std::string cluster_page(const PageInput& input) {
   const Periods periods = input.stats ? periods_of(*input.stats) : Periods{};
   std::string html = html_head(title, {kPageStyle, kLanesStyle});
   html += fmt::format("<h1>{}</h1>\n", html_text(title));
-  html += html_verdict(verdict_of_page(input, periods)) + state_html(input);
-  html += tiles_html(input, use);
+  const Now now = now_of(input, use);
+  html += state_html(input) + html_verdict(now_text(input, now)) + tiles_html(input, now);
+  html += fmt::format("<p>{}</p>\n", html_text(verdict_of_page(input, periods)));
   html += heading("GPUs") + gpus_table(use);
   if (use.empty()) html += nothing("No nodes with GPUs are shown.");
   html += holders_table(holders, use, holder_word(input.snapshot));
