@@ -133,6 +133,9 @@ class Report(unittest.TestCase):
     def test_units_are_in_the_headings(self):
         table = re.search(r"Figures of each policy</caption>(.*?)</table>", self.text, re.S).group(1)
         self.assertRegex(table, r">Mean \([sh]\)<")
+        self.assertEqual(1, len(set(re.findall(r">(?:Mean|Median|99th|Ideal) \(([sh])\)<", table))), "one unit for times of jobs")
+        self.assertRegex(self.text, r"<h3>Mean time from arrival to end \([sh]\)</h3>")
+        self.assertNotRegex(self.text, r"<b>[\d.]+ [a-z%]")
         self.assertNotRegex(table, r"<td[^>]*>[\d.]+ [sh]<")
 
     def test_both_colour_schemes_are_meant(self):

@@ -53,9 +53,15 @@ struct Figure {
   bool time;
 };
 
-std::string figure_text(const Figure& figure, double value) {
-  if (figure.time) return time_text(value);
-  return std::isfinite(value) ? percent(value) : "-";
+constexpr Figure kCompared[] = {{"Mean time from arrival to end", "avg_jct_s", true},
+                                {"99th percentile of that time", "p99_jct_s", true},
+                                {"Makespan", "makespan_s", true},
+                                {"Share of GPU time allocated", "gpu_utilisation", false}};
+
+/// Without its unit.
+std::string figure_text(const Figure& figure, double value, const char* unit) {
+  if (figure.time) return time_in(value, unit);
+  return std::isfinite(value) ? fmt::format("{:.1f}", value * 100) : "-";
 }
 
 /// The published value of a run's figure; NaN if there is none.
@@ -67,24 +73,26 @@ double published_of(const SimulatedRun& run, const char* name) {
 }
 
 std::string bars_of(const PageSuite& suite, const Figure& figure) {
+  double longest = 0;
+  for (const PageRun& one : suite.runs) {
+    for (const double value :
+         {figure_of(one.run->metrics, figure.name), published_of(*one.run, figure.name)})
+      if (std::isfinite(value)) longest = std::max(longest, value);
+  }
+  const char* const unit = figure.time ? time_unit(longest) : "%";
   std::vector<Bar> bars;
   for (const PageRun& one : suite.runs) {
     const double value = figure_of(one.run->metrics, figure.name);
     const double published = published_of(*one.run, figure.name);
-    bars.push_back({one.run->policy, one.style, value, figure_text(figure, value), published,
-                    figure_text(figure, published)});
+    bars.push_back({one.run->policy, one.style, value, figure_text(figure, value, unit), published,
+                    figure_text(figure, published, unit)});
   }
-  return bars_html(figure.title, bars, figure.time ? 0 : 1);
+  return bars_html(fmt::format("{} ({})", figure.title, unit), bars, figure.time ? 0 : 1);
 }
 
 std::string compared(const PageSuite& suite) {
   std::string html = "<h3 class=\"away\">Policies compared</h3>\n<div class=\"pair\">\n";
-  for (const Figure& figure : {Figure{"Mean time from arrival to end", "avg_jct_s", true},
-                               Figure{"99th percentile of that time", "p99_jct_s", true},
-                               Figure{"Makespan", "makespan_s", true},
-                               Figure{"Share of GPU time allocated", "gpu_utilisation", false}}) {
-    html += bars_of(suite, figure);
-  }
+  for (const Figure& figure : kCompared) html += bars_of(suite, figure);
   html += "</div>\n";
   const bool some = std::any_of(suite.runs.begin(), suite.runs.end(),
                                 [](const PageRun& one) { return !one.run->published.empty(); });
@@ -94,8 +102,10 @@ std::string compared(const PageSuite& suite) {
 
 constexpr const char* kSign = "\u00b1";
 
-/// The unit of a column of times; that of the longest one.
+/// The unit of a column of times: for the makespan that of the longest one, for times of jobs that
+/// of the longest mean, so that they can be compared.
 const char* column_unit(const PageSuite& suite, double sim::Metrics::*figure) {
+  if (figure != &sim::Metrics::makespan_s) figure = &sim::Metrics::avg_jct_s;
   double longest = 0;
   for (const PageRun& one : suite.runs) {
     const double value = one.run->metrics.*figure;
@@ -114,7 +124,7 @@ constexpr std::pair<const char*, double sim::Metrics::*> kTimes[] = {
 
 std::string figures_table(const PageSuite& suite) {
   HtmlTable table{.caption = "Figures of each policy",
-                  .columns = {{"Policy"}, {"Knows"}, {"Done (jobs)"}},
+                  .columns = {{"Policy", true}, {"Knows", true}, {"Done (jobs)"}},
                   .rows = {}};
   for (const auto& [name, figure] : kTimes)
     table.columns.push_back({fmt::format("{} ({})", name, column_unit(suite, figure))});
@@ -144,24 +154,48 @@ std::string figures_table(const PageSuite& suite) {
   return html_table(table);
 }
 
+/// "Makespan (h)", and how to write its values.
+std::pair<std::string, bool> published_title(const std::string& metric, const char* unit) {
+  for (const Figure& figure : kCompared) {
+    if (metric == figure.name)
+      return {fmt::format("{} ({})", figure.title, figure.time ? unit : "%"), figure.time};
+  }
+  return {metric == kFinished ? "Finished (jobs)" : metric, false};
+}
+
 std::string published_table(const PageSuite& suite) {
-  std::vector<std::vector<std::string>> rows{
-      {"Policy", "Figure", "Published", "Found", "Difference", "Tolerance", "Result"}};
+  HtmlTable table{.caption = "Published figures",
+                  .columns = {{"Policy", true},
+                              {"Figure", true},
+                              {"Published"},
+                              {"Found"},
+                              {"Difference (%)"},
+                              {"Tolerance (%)"},
+                              {"Result", true}},
+                  .rows = {}};
+  double longest = 0;
+  for (const PageRun& one : suite.runs)
+    for (const sim::PublishedFigure& published : one.run->published)
+      longest = std::max(longest, published.value);
   for (const PageRun& one : suite.runs) {
     for (const sim::PublishedFigure& published : one.run->published) {
-      const double found = figure_of(one.run->metrics, published.metric);
+      const char* const unit = time_unit(longest);
+      const auto [title, time] = published_title(published.metric, unit);
+      const auto value = [&, in_time = time](double found) {
+        return in_time ? time_in(found, unit) : fmt::format("{:g}", found);
+      };
       const double off = difference(*one.run, published);
-      rows.push_back({one.run->policy, published.metric, time_text(published.value),
-                      time_text(found),
-                      std::isfinite(off) ? fmt::format("{:+.2f} %", off * 100) : "-",
-                      fmt::format("{:g} %", published.within * 100),
-                      holds(*one.run, published) ? "yes"
-                      : published.must           ? "no"
-                                                 : "documented"});
+      table.rows.push_back({one.run->policy, title, value(published.value),
+                            value(figure_of(one.run->metrics, published.metric)),
+                            std::isfinite(off) ? fmt::format("{:+.2f}", off * 100) : "-",
+                            fmt::format("{:g}", published.within * 100),
+                            holds(*one.run, published) ? "yes"
+                            : published.must           ? "no"
+                                                       : "documented"});
     }
   }
-  if (rows.size() == 1) return "";
-  return "<h3>Comparison with published figures</h3>\n" + table_html("Published figures", rows);
+  if (table.rows.empty()) return "";
+  return "<h3>Comparison with published figures</h3>\n" + html_table(table);
 }
 
 // -- Curves -----------------------------------------------------------------------------------
@@ -325,15 +359,6 @@ std::string bars_html(const std::string& title, const std::vector<Bar>& bars, do
     html += "</span></span>\n";
   }
   return html + "</div></div>\n";
-}
-
-std::string table_html(const std::string& caption,
-                       const std::vector<std::vector<std::string>>& rows) {
-  HtmlTable table{.caption = caption, .columns = {}, .rows = {}};
-  if (rows.empty()) return "";
-  for (const std::string& heading : rows.front()) table.columns.push_back({heading});
-  table.rows.assign(rows.begin() + 1, rows.end());
-  return html_table(table);
 }
 
 std::string suite_section(const PageSuite& suite, std::size_t number, bool named) {

@@ -45,13 +45,9 @@ struct Bar {
   std::string published_text{};
 };
 
-/// Bars below a heading. The longest is `most` or the largest value.
+/// Bars below a heading, which has their unit. The longest is `most` or the largest value.
 [[nodiscard]] std::string bars_html(const std::string& title, const std::vector<Bar>& bars,
                                     double most);
-/// A table; the first row has the headings.
-[[nodiscard]] std::string table_html(const std::string& caption,
-                                     const std::vector<std::vector<std::string>>& rows);
-
 /// 0.123 is "12.3 %".
 [[nodiscard]] std::string percent(double share);
 

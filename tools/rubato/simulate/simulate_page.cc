@@ -79,9 +79,11 @@ std::string verdict(const PageSuite& suite, bool named) {
   const sim::Metrics& best = runs[0]->metrics;
   const sim::Metrics& next = runs[1]->metrics;
   std::string text = named ? suite.suite->name + ": " : "";
+  const char* const unit = time_unit(next.avg_jct_s);
   text += fmt::format(
-      "jobs took {} on average from arrival to end under {}, the least; under {} {}",
-      time_text(best.avg_jct_s), runs[0]->policy, runs[1]->policy, time_text(next.avg_jct_s));
+      "jobs took {0} {4} on average from arrival to end under {1}, the least; under {2} {3} {4}",
+      time_in(best.avg_jct_s, unit), runs[0]->policy, runs[1]->policy,
+      time_in(next.avg_jct_s, unit), unit);
   text += fmt::format(" ({:.2f} times as long)", next.avg_jct_s / best.avg_jct_s);
   if (runs.size() > 2) {
     text += fmt::format(", and up to {:.2f} times as long under {}",

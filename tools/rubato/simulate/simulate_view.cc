@@ -15,7 +15,6 @@
 namespace rubato::tools {
 namespace {
 
-constexpr const char* kFinished = "finished";
 constexpr double kHour = 3600;
 /// Columns of the table before RULES.
 constexpr std::ptrdiff_t kBeforeRules = 3;

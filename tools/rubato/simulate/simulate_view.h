@@ -47,6 +47,8 @@ struct SimulatedRun {
                                     const char* unit, const char* sign);
 /// `seconds` in a unit of time_unit(), without it; "-" if infinite or NaN.
 [[nodiscard]] std::string time_in(double seconds, const char* unit);
+/// Name of the published figure that is a number of jobs.
+inline constexpr const char* kFinished = "finished";
 /// A figure of `metrics` by its name; NaN for an unknown name.
 [[nodiscard]] double figure_of(const sim::Metrics& metrics, const std::string& name);
 /// Relative difference from the published value.

@@ -28,13 +28,18 @@ constexpr double kHour = 3600;
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string hours(double seconds) {
-  return std::isfinite(seconds) ? fmt::format("{:.2f} h", seconds / kHour) : "-";
+/// Where tables have their units: in each cell on a terminal, in the headings of a page.
+enum class Units { kInCells, kInHeadings };
+
+std::string hours(double seconds, Units units = Units::kInCells) {
+  if (!std::isfinite(seconds)) return "-";
+  return fmt::format("{:.2f}{}", seconds / kHour, units == Units::kInCells ? " h" : "");
 }
 
 /// "-12.3 %"; "-" without a base.
-std::string change(double now, double before) {
-  return before > 0 ? fmt::format("{:+.1f} %", (now / before - 1) * 100) : "-";
+std::string change(double now, double before, Units units = Units::kInCells) {
+  if (!(before > 0)) return "-";
+  return fmt::format("{:+.1f}{}", (now / before - 1) * 100, units == Units::kInCells ? " %" : "");
 }
 
 double end_of(const SimulatedRun& run, const sim::Suite& suite) {
@@ -120,46 +125,53 @@ const SimulatedRun* find_run(const std::vector<SimulatedRun>& runs, const char* 
 
 std::string day_of(const std::string& time) { return time.substr(0, 10); }
 
-Rows waits_rows(const std::vector<SimulatedRun>& runs) {
+Rows waits_rows(const std::vector<SimulatedRun>& runs, Units units) {
   Rows rows{{"POLICY", "JOBS", "WAITING", "WAITED", "P50", "P90", "P99", "CHANGE"}};
+  if (units == Units::kInHeadings) {
+    rows = {{"Policy", "Jobs", "Still waiting (jobs)", "Mean wait (h)", "Median (h)",
+             "90th percentile (h)", "99th percentile (h)", "Change of the mean (%)"}};
+  }
   for (const SimulatedRun& run : runs) {
     if (!run.waits) continue;
     const Waits& waits = *run.waits;
-    rows.push_back({run.policy, fmt::format("{}", waits.jobs), fmt::format("{}", waits.waiting),
-                    hours(waits.mean_s), hours(waits.p50_s), hours(waits.p90_s), hours(waits.p99_s),
-                    &run == &runs.front() ? "" : change(waits.mean_s, runs.front().waits->mean_s)});
-  }
-  return rows;
-}
-
-/// Mean waits by group, a column per run; empty if there is one group only.
-Rows split_rows(const std::vector<SimulatedRun>& runs, const char* heading,
-                std::vector<WaitGroup> Waits::*member) {
-  Rows rows;
-  const std::vector<WaitGroup>& real = runs.front().waits.value().*member;
-  if (real.size() < 2) return rows;
-  rows.push_back({heading, "JOBS"});
-  for (const WaitGroup& group : real) {
-    rows.push_back({group.name, fmt::format("{}", group.jobs)});
-  }
-  for (const SimulatedRun& run : runs) {
-    if (!run.waits) continue;
-    rows.front().push_back(run.policy);
-    for (std::size_t i = 0; i < real.size(); ++i) {
-      rows[i + 1].push_back(hours((run.waits.value().*member)[i].mean_s));
-    }
+    rows.push_back(
+        {run.policy, fmt::format("{}", waits.jobs), fmt::format("{}", waits.waiting),
+         hours(waits.mean_s, units), hours(waits.p50_s, units), hours(waits.p90_s, units),
+         hours(waits.p99_s, units),
+         &run == &runs.front() ? "" : change(waits.mean_s, runs.front().waits->mean_s, units)});
   }
   return rows;
 }
 
 struct Split {
-  const char* heading;
+  const char* heading;  ///< on a terminal
+  const char* title;    ///< the same on a page
   const char* caption;
   std::vector<WaitGroup> Waits::*member;
 };
-constexpr Split kSplits[] = {{"ACCOUNT", "Mean wait by account", &Waits::accounts},
-                             {"GPUS", "Mean wait by size", &Waits::sizes},
-                             {"JOB TYPE", "Mean wait by job type", &Waits::types}};
+constexpr Split kSplits[] = {{"ACCOUNT", "Account", "Mean wait by account", &Waits::accounts},
+                             {"GPUS", "GPUs", "Mean wait by size", &Waits::sizes},
+                             {"JOB TYPE", "Job type", "Mean wait by job type", &Waits::types}};
+
+/// Mean waits by group, a column per run; empty if there is one group only.
+Rows split_rows(const std::vector<SimulatedRun>& runs, const Split& split, Units units) {
+  Rows rows;
+  const bool in_cells = units == Units::kInCells;
+  const std::vector<WaitGroup>& real = runs.front().waits.value().*split.member;
+  if (real.size() < 2) return rows;
+  rows.push_back({in_cells ? split.heading : split.title, in_cells ? "JOBS" : "Jobs"});
+  for (const WaitGroup& group : real) {
+    rows.push_back({group.name, fmt::format("{}", group.jobs)});
+  }
+  for (const SimulatedRun& run : runs) {
+    if (!run.waits) continue;
+    rows.front().push_back(run.policy + (in_cells ? "" : " (h)"));
+    for (std::size_t i = 0; i < real.size(); ++i) {
+      rows[i + 1].push_back(hours((run.waits.value().*split.member)[i].mean_s, units));
+    }
+  }
+  return rows;
+}
 
 std::string table_text(const Rows& rows) {
   std::vector<TableColumn> columns;
@@ -169,6 +181,14 @@ std::string table_text(const Rows& rows) {
   Table table(std::move(columns));
   for (std::size_t i = 1; i < rows.size(); ++i) table.add(rows[i]);
   return table.text();
+}
+
+/// The first row has the headings, the first column words.
+std::string table_html(const char* caption, const Rows& rows) {
+  HtmlTable table{.caption = caption, .columns = {}, .rows = {rows.begin() + 1, rows.end()}};
+  for (const std::string& heading : rows.front())
+    table.columns.push_back({heading, table.columns.empty()});
+  return html_table(table);
 }
 
 /// Runs that are not compared because they were cut.
@@ -187,7 +207,7 @@ std::string bars_of_waits(const std::vector<SimulatedRun>& runs, const char* tit
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].waits) continue;
     const double value = runs[i].waits.value().*member;
-    bars.push_back({runs[i].policy, static_cast<int>(i), value, hours(value)});
+    bars.push_back({runs[i].policy, static_cast<int>(i), value, hours(value, Units::kInHeadings)});
   }
   return bars_html(title, bars, 0);
 }
@@ -253,27 +273,26 @@ std::string waits_text(const std::vector<SimulatedRun>& runs, const sim::Suite& 
   std::string text = waits_sentence(runs, suite) + "\n\n";
   if (runs.empty() || !runs.front().waits) return text;
   if (const std::string cut = cut_sentence(runs); !cut.empty()) text += cut + "\n\n";
-  text += table_text(waits_rows(runs)) + "\n";
+  text += table_text(waits_rows(runs, Units::kInCells)) + "\n";
   for (const Split& split : kSplits) {
-    const Rows rows = split_rows(runs, split.heading, split.member);
+    const Rows rows = split_rows(runs, split, Units::kInCells);
     if (!rows.empty()) text += table_text(rows) + "\n";
   }
   return text;
 }
 
 std::string waits_html(const std::vector<SimulatedRun>& runs, const sim::Suite& suite) {
-  std::string html =
-      fmt::format("<p><strong>{}</strong></p>\n", html_text(waits_sentence(runs, suite)));
+  std::string html = html_verdict(waits_sentence(runs, suite));
   if (runs.empty() || !runs.front().waits) return html;
   if (const std::string cut = cut_sentence(runs); !cut.empty()) {
     html += fmt::format("<p class=\"cut\">{}</p>\n", html_text(cut));
   }
   html += "<h2>Time waited</h2>\n<div class=\"pair\">\n" +
-          bars_of_waits(runs, "Mean wait", &Waits::mean_s) +
-          bars_of_waits(runs, "90th percentile of the wait", &Waits::p90_s) + "</div>\n";
-  html += table_html("Time waited", waits_rows(runs));
+          bars_of_waits(runs, "Mean wait (h)", &Waits::mean_s) +
+          bars_of_waits(runs, "90th percentile of the wait (h)", &Waits::p90_s) + "</div>\n";
+  html += table_html("Time waited", waits_rows(runs, Units::kInHeadings));
   for (const Split& split : kSplits) {
-    const Rows rows = split_rows(runs, split.heading, split.member);
+    const Rows rows = split_rows(runs, split, Units::kInHeadings);
     if (!rows.empty()) {
       html += fmt::format("<h3>{}</h3>\n", split.caption) + table_html(split.caption, rows);
     }
