@@ -290,7 +290,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(page.verdict({"avg_jct_ratio": 1.17, "runs": runs}),
                          "From submit to end jobs took 1.17 times as long under stock Slurm as under Rubato on "
                          "average: Rubato was faster with 2 of 3 seeds; their ratios are 0.90 to 1.60.")
-        self.assertRegex(self.text, r"<td>mean time from submit to end \(s\)</td><td>[\d.]+</td>")
+
+    def test_a_column_has_one_unit_and_each_table_its_headings(self):
+        self.assertRegex(self.text, r'<th scope="col">time \(s\)</th><th scope="col">stock Slurm</th>')
+        self.assertRegex(self.text, r'<th scope="row">mean time from submit to end</th><td>[\d.]+</td>')
+        self.assertRegex(self.text, r'<th scope="row">GPUs in use \(%\)</th><td>[\d.]+</td>')
+        self.assertEqual(self.text.count("<table>"), self.text.count("<caption"))
+        self.assertNotRegex(self.text, r"<th>")
 
     def test_its_charts_show_the_jobs_of_both_halves(self):
         drawings = re.findall(r"<svg .*?</svg>", self.text)
@@ -299,8 +305,8 @@ class Pages(unittest.TestCase):
         gantts = [d for d in drawings if "Gantt" in d]
         self.assertEqual(len(gantts), 2)
         for gantt in gantts:
-            self.assertEqual(gantt.count('class="bar c2"'), 1)
-            self.assertEqual(gantt.count('class="bar u"'), 1)
+            self.assertEqual(gantt.count('class="bar s2"'), 1)
+            self.assertEqual(gantt.count('class="bar s7"'), 1)
         self.assertIn("job 1 (j1), lm: 2 p100 on p1", gantts[0])
 
     def test_mode_elastic_has_a_third_chart(self):
@@ -314,8 +320,8 @@ class Pages(unittest.TestCase):
         self.assertEqual(parser.open, [])
         self.assertEqual([name for name in re.findall(r"Gantt chart, ([a-zA-Z ]+)", text)],
                          ["stock Slurm", "mode place", "mode elastic"])
-        self.assertIn('class="line place"', text)
-        self.assertRegex(text, "<td>restarts</td><td>0</td><td>0</td><td>1</td>")
+        self.assertIn('class="line s1"', text)
+        self.assertRegex(text, '<th scope="row">restarts</th><td>0</td><td>0</td><td>1</td>')
         self.assertRegex(text, "<b>1.50</b>mean time, mode place")
 
     def test_gpus_of_a_node_are_drawn_side_by_side(self):

@@ -58,7 +58,7 @@ std::string grid(const Chart& chart) {
   for (const Tick& tick : chart.x.ticks) {
     svg += fmt::format(
         R"(<path class="grid" d="M{0:.1f} {1:.0f}V{2:.0f}"/><text x="{0:.1f}" y="{3:.0f}" text-anchor="middle">{4}</text>)",
-        to_x(chart.x, tick.at), kTop, bottom, bottom + 17, html_text(tick.label));
+        to_x(chart.x, tick.at), kTop, bottom, bottom + 21, html_text(tick.label));
   }
   for (const Tick& tick : chart.y.ticks) {
     const double y = to_y(chart.y, tick.at);

@@ -7,12 +7,12 @@ from . import workload
 from .site import TYPE_OF_NODE, node_names
 
 WIDTH = 560
-LEFT, RIGHT, TOP, BOTTOM = 58, 12, 10, 34
+LEFT, RIGHT, TOP, BOTTOM = 72, 12, 10, 34
 ROW = 9             # pixels of a GPU in the Gantt chart
 NODE_GAP, TYPE_GAP = 3, 8
-#: Job type -> CSS class. Cool colours are fastest on V100, warm ones on P100, grey said nothing.
-COLOURS = {"transformer": "c1", "lm": "c2", "cyclegan": "c3", "recommendation": "w1",
-           "recommendation-small": "w2", "": "u"}
+#: Job type -> CSS class: a colour of tools/page/page.css; grey said nothing.
+COLOURS = {"transformer": "s0", "lm": "s2", "cyclegan": "s3", "recommendation": "s1",
+           "recommendation-small": "s5", "": "s7"}
 
 
 def text(value):
@@ -153,7 +153,7 @@ def gantt(outcomes, speeds, span, about):
     for node, first, number, outcome, run in slots(outcomes):
         x, end = plot.x(run.start - zero), plot.x(run.end - zero)
         plot.body.append(
-            f'<rect class="bar {COLOURS.get(outcome.job.job_type, "u")}" x="{x:.1f}" '
+            f'<rect class="bar {COLOURS.get(outcome.job.job_type, "s7")}" x="{x:.1f}" '
             f'y="{TOP + at[node] + first * ROW + 0.5:.1f}" width="{max(end - x, 1):.1f}" '
             f'height="{number * ROW - 1:.1f}" rx="1.5"><title>{text(_tip(outcome, run, zero))}'
             "</title></rect>")

@@ -6,19 +6,14 @@ import pathlib
 from . import charts, metrics, workload
 from .charts import text
 
+#: Colours s0 to s7 are those of all pages.
 _STYLE = (pathlib.Path(__file__).resolve().parents[3] / "tools/page/page.css").read_text() + """
-:root { --stock: #77756e; --place: #2a78d6; --rubato: #c22f53;
-  --c1: #2a78d6; --c2: #14946a; --c3: #7b5bd0; --w1: #e2672f; --w2: #dc9a06; --u: #a9a79f; }
-@media (prefers-color-scheme: dark) { :root { --stock: #a5a39b; --place: #5a9ee8; --rubato: #f0708d;
-  --c1: #5a9ee8; --c2: #3fbf92; --c3: #a48cf0; --w1: #f08a58; --w2: #e8b33c; --u: #6d6b65; } }
-.line.stock { stroke: var(--stock); } .line.place { stroke: var(--place); } .line.rubato { stroke: var(--rubato); }
-.c1 { fill: var(--c1); } .c2 { fill: var(--c2); } .c3 { fill: var(--c3); } .w1 { fill: var(--w1); }
-.w2 { fill: var(--w2); } .u { fill: var(--u); } .bar:hover { stroke: var(--ink); }
+.bar:hover { stroke: var(--ink); }
 @media (max-width: 640px) { svg text { font-size: 15px; } }
 """
 #: (CSS class, name) of the halves of a run; with mode elastic, mode place is beside it.
-_HALVES = {2: (("stock", "stock Slurm"), ("rubato", "Rubato")),
-           3: (("stock", "stock Slurm"), ("place", "mode place"), ("rubato", "mode elastic"))}
+_HALVES = {2: (("s7", "stock Slurm"), ("s0", "Rubato")),
+           3: (("s7", "stock Slurm"), ("s1", "mode place"), ("s0", "mode elastic"))}
 
 
 def _tile(value, words):
@@ -32,12 +27,10 @@ def _swatch(css, line=False):
 
 
 def _jobs_legend():
-    words = {"c1": "transformer", "c2": "lm", "c3": "cyclegan", "w1": "recommendation",
-             "w2": "recommendation-small", "u": "no hints"}
-    return ('<div class="legend">' + "".join(f"<span>{_swatch(css)}{name}</span>"
-                                             for css, name in words.items())
-            + '<span class="quiet">blue, green, violet: fastest on v100; orange, yellow: fastest '
-            "on p100</span></div>")
+    return ('<div class="legend">' + "".join(f"<span>{_swatch(css)}{name or 'no hints'}</span>"
+                                             for name, css in charts.COLOURS.items())
+            + '<span class="quiet">recommendation, recommendation-small: fastest on p100; the other job types: '
+            "fastest on v100</span></div>")
 
 
 def _halves_legend(named):
@@ -45,26 +38,36 @@ def _halves_legend(named):
                                              for css, name in named) + "</div>")
 
 
-def _cells(tag, values, rules):
-    return "".join(f'<{tag}{" class=rule" if number in rules else ""}>{text(value)}</{tag}>'
-                   for number, value in enumerate(values))
+def _cells(tag, values, rules, scope=""):
+    """Cells of a row; the first one is its heading."""
+    return "".join(
+        "<{0}{1}{2}>{3}</{0}>".format(
+            "th" if number == 0 else tag, ' scope="row"' if number == 0 and tag == "td" else scope,
+            ' class="rule"' if number in rules else "", text(value))
+        for number, value in enumerate(values))
 
 
-def _table(head, rows, rules=(), above=""):
+def _table(caption, head, rows, rules=(), above=""):
     """rules: columns with a line at their left; above: a row of its own before `head`."""
-    return (f'<div class="scroll"><table>{above}<tr>' + _cells("th", head, rules) + "</tr>"
+    return (f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}"><table>'
+            f'<caption class="away">{text(caption)}</caption><thead>{above}<tr>'
+            + _cells("th", head, rules, ' scope="col"') + "</tr></thead><tbody>"
             + "".join("<tr>" + _cells("td", row, rules) + "</tr>" for row in rows)
-            + "</table></div>")
+            + "</tbody></table></div>")
 
 
 def _figures(entry, halves):
-    rows = []
+    """A table of times and one of the other figures, so that a column has one unit."""
+    times, others = [], []
     for name, values, unit, ratio in metrics.figures(entry, *(half.outcomes for half in halves)):
         shown = [f"{value:.1f}" if unit else value for value in values]
-        rows.append([f"{name} ({unit})" if unit else name, *shown,
-                     "" if ratio is None else f"{ratio:.2f}"])
+        if unit == "s":
+            times.append([name, *shown, "" if ratio is None else f"{ratio:.2f}"])
+        else:
+            others.append([f"{name} ({unit})" if unit else name, *shown])
     named = [name for _, name in _HALVES[len(halves)]]
-    return _table(["", *named, f"stock / {named[-1]}"], rows)
+    return ('<div class="pair">' + _table("Times", ["time (s)", *named, f"stock / {named[-1]}"], times)
+            + _table("GPUs, failures and changes", ["figure", *named], others) + "</div>")
 
 
 def _where(halves):
@@ -84,10 +87,10 @@ def _where(halves):
         rows.append(row)
     columns = [*types, "several", "mean time (s)"]
     named = _HALVES[len(halves)]
-    above = "<tr><th></th>" + "".join(
-        f'<th class="rule" colspan="{len(columns)}">{name}</th>' for _, name in named) + "</tr>"
+    above = "<tr><td></td>" + "".join(
+        f'<th class="rule" scope="colgroup" colspan="{len(columns)}">{name}</th>' for _, name in named) + "</tr>"
     rules = tuple(1 + number * len(columns) for number in range(len(named)))
-    return _table(["jobs", *(columns * len(named))], rows, rules, above)
+    return _table("Where the job types ran", ["jobs", *(columns * len(named))], rows, rules, above)
 
 
 def _run(load, entry, halves):
@@ -159,8 +162,8 @@ def render(document, shown, prior="measured"):
         + "".join(_run(*item) for item in shown)
         + "<h2>How it was measured</h2>"
         f"<p>Both halves ran on 8 nodes with {workload.GPUS} GPUs of "
-        f"{len(workload.NODES)} types under one slurm.conf with SchedulerParameters="
-        f"{text(document['stock_params'])}, nodes weighted by the mean speed of their type; "
+        f"{len(workload.NODES)} types under one slurm.conf with <code>SchedulerParameters="
+        f"{text(document['stock_params'])}</code>, nodes weighted by the mean speed of their type; "
         "Rubato's half had its own lines besides. Times and allocations are slurmctld's own "
         "records; a job's time goes from its first submission to its last end. The GPUs are device "
         f"files and the jobs emulate training at published speeds, {workload.TIME_SCALE} times as fast. "
