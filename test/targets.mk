@@ -110,6 +110,11 @@ check-figures: bin/rubato bin/rubato-simulate
 full-table: bin/rubato bin/rubato-simulate
 	@$(top_srcdir)/test/sim/full_table --cells '$(or $(CELLS),cells.jsonl)' --jobs '$(or $(JOBS),2)'
 
+# The HTML pages in a browser. Nothing else needs one, so that quickstart installs none.
+check-pages: bin/rubato bin/rubato-simulate
+	@mkdir -p '$(RESULTS)' $(SHOTS)
+	@$(AM_TESTS_ENVIRONMENT) RUBATO_SHOTS='$(SHOTS)' $(PY_LOG_COMPILER) $(top_srcdir)/test/golden/pages_in_browser_test.py
+
 # Two definitions of one qualified name are an error that only the linker can see.
 check-odr:
 	@SLURM_SOURCE='$(SLURM_SOURCE)' JOBS='$(or $(JOBS),2)' $(top_srcdir)/test/support/long-check odr
@@ -146,6 +151,6 @@ uninstall-hook:
 distclean-local:
 	rm -rf stage tidy-copies
 
-.PHONY: help shellcheck check-headers check-figures full-table check-odr check-asan check-tsan check-seeds check-memcheck
+.PHONY: help shellcheck check-headers check-figures check-pages full-table check-odr check-asan check-tsan check-seeds check-memcheck
 .PHONY: programs install-programs stage check-cluster symbols-check check-all tally format format-check tidy thread-safety-check coverage
 EXTRA_DIST += test/targets.txt

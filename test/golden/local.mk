@@ -23,5 +23,8 @@ EXTRA_DIST += $(GOLDEN_TESTS) test/golden/golden.py test/golden/json_schema.py \
   test/golden/record_squeue test/golden/run_golden \
   test/golden/bases test/golden/cases
 
+# Needs chromium: `make check-pages`.
+EXTRA_DIST += test/golden/pages_in_browser_test.py
+
 # Read by test/unit/config/golden_test.cc and hints_golden_test.cc.
 EXTRA_DIST += test/golden/config.d test/golden/hints.d
