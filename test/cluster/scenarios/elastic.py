@@ -5,6 +5,7 @@ import re
 
 from cluster import Nodes, check, scenario, shape
 
+from . import steps
 from .restart import log_of
 from .sizes import total
 from .steps import conf, published
@@ -176,6 +177,52 @@ def a_job_whose_size_is_held_is_left_alone(c):
     check("may change its size again" in said, "the release", said)
     c.expect(lambda: (gpus_of(c, short), gpus_of(c, job)), (4, 4), "GPUs of both jobs", LONG)
     c.cmd(f"scancel {job} {short}")
+
+
+def without_the_bounds(c):
+    """Negative control: rubato.conf has neither MinRunTime nor RestartsPerJob"""
+    write = c.write_rubato_conf
+    steps.replace(c, "write_rubato_conf", lambda text, **more: write(
+        re.sub(r"(?m)^(MinRunTime|RestartsPerJob)=.*\n", "", text), **more))
+
+
+@scenario(cluster="elastic", needs=["rubato"], negative=without_the_bounds, timeout=400)
+def interruptions_keep_to_the_bounds_of_rubato_conf(c):
+    """A job on all 8 GPUs stays for MinRunTime while another one waits; with RestartsPerJob=1 it is restarted once
+
+    rubato explain names the option. Without the bounds the job is restarted at once, and a second time when
+    the other job has ended.
+    """
+    kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
+    c.write_rubato_conf(CONF + "MinRunTime=600\n")
+    job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '4,8')}", TRAINS)
+    c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job", LONG)
+    c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=53;batch=8'")
+    short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=None)}", "sleep 600")
+
+    def explains(rule, restarts):
+        def told():
+            seen = c.job(job)["Restarts"]
+            check(seen == restarts, f"{restarts} restarts until explain names {rule}", seen)
+            return rule in c.ask(f"rubato explain {job}", check=False)
+        c.wait(told, LONG, f"explain to name {rule}")
+    try:
+        explains("MinRunTime", "0")
+        rounds = published(c, "plan.json")["round"]
+        c.wait(lambda: published(c, "plan.json").get("round", 0) >= rounds + 5, LONG, "five more rounds")
+        check((gpus_of(c, job), gpus_of(c, short)) == (8, 0), "the job to keep its 8 GPUs",
+              (gpus_of(c, job), gpus_of(c, short)))
+        c.write_rubato_conf(CONF + "RestartsPerJob=1\n")
+        c.expect(lambda: (gpus_of(c, short), gpus_of(c, job)), (4, 4), "GPUs of both jobs", LONG)
+        c.cmd(f"scancel {short}")
+        c.wait_state(short, "CANCELLED", LONG)
+        explains("RestartsPerJob", "1")
+        rounds = published(c, "plan.json")["round"]
+        c.wait(lambda: published(c, "plan.json").get("round", 0) >= rounds + 5, LONG, "five more rounds")
+        check((gpus_of(c, job), c.job(job)["Restarts"]) == (4, "1"), "no second restart", c.job(job)["Restarts"])
+    finally:
+        tell_state(c, job, short)
+    c.cmd(f"scancel {job}")
 
 
 @scenario(cluster="elastic", needs=["rubato"], negative="trade", timeout=400)

@@ -195,6 +195,23 @@ def a_round_that_learnt_is_replayed(c):
     check(plan.get("models_fingerprint"), "the plan to name its models", plan.get("models_fingerprint"))
 
 
+@scenario(cluster="learn", needs=["rubato"], negative="hints-read", timeout=120)
+def hinted_gpu_types_are_taken_in_their_order(c):
+    """`gpu-types=v100/a100` starts on v100 while one is free, then on a100, and not on h100, which is faster
+
+    A user sees the type with scontrol. The job without the hint takes h100.
+    """
+    options = "--gpus=2 -N1 -t 60"
+    found = {}
+    for name, hint in (("no hint", ""), ("first", "v100/a100"), ("second", "v100/a100"), ("third", "v100/a100")):
+        job = c.sbatch(options + (f" --comment='rubato: gpu-types={hint}'" if hint else ""), "sleep 600")
+        c.wait_state(job, "RUNNING", 60)
+        c.cmd(f"scontrol show job -d {job} | grep -E 'TresPerJob|GRES'")
+        found[name] = type_of(c.gpus(job))
+    wanted = {"no hint": ["h100"], "first": ["v100"], "second": ["v100"], "third": ["a100"]}
+    check(found == wanted, f"the types {wanted}", found)
+
+
 @scenario(cluster="learn", needs=["rubato"], negative="learning", timeout=180)
 def a_type_in_the_request_leaves_the_size_open(c):
     """`--gpus=a100:1` with sizes 1, 2, 4 starts larger on a100 while GPUs are idle"""
