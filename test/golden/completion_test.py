@@ -49,8 +49,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(commands, {word for word in self.offered("") if word[0] != "-"})
 
     def test_options_are_those_of_the_program(self):
-        for command in ("doctor", "explain", "hints", "hold-size", "metrics", "models", "pause", "rehearse", "report", "resize", "simulate",
-                        "snapshot", "stats", "wait-resize"):
+        for command in ("doctor", "explain", "hints", "hold-size", "metrics", "models", "page", "pause", "rehearse", "report", "resize", "simulate",
+                        "snapshot", "stats", "validate", "wait-resize"):
             text = self.bash(f"rubato {command} --help")
             wanted = set(re.findall(r"(?:^  |, |,)(--?[A-Za-z]+(?:-[a-z]+)*)(?=[, \n])",
                                     text.split("Options:")[1], re.M))

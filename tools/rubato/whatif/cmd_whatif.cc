@@ -129,7 +129,7 @@ void note(const Site& site, const Snapshot& snapshot, const Job& job,
     notes.emplace_back("PrivateData hides jobs of others: what they use counts as used for ever");
   if (job.hints && !job.hints->job_type.empty() && job.account.empty())
     notes.emplace_back(
-        "your account is unknown, so the profile of the job type is too; give --account");
+        "Your account is unknown, so the profile of the job type is too; give --account");
 }
 
 /// Why the published queue is out of date; nullopt if it is not.
