@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Partitions: jobs in several, tiers, limits, and jobs that Rubato leaves to stock Slurm."""
-from cluster import Partition, check, scenario
+from cluster import Nodes, Partition, check, scenario, shape
 
+from . import steps
 from .authority import STOPPED, runs, stays, start_order, waits_for
 
 
@@ -111,3 +112,29 @@ def unmanaged_gpu_jobs_pass_through(c):
     check(seen == "PENDING", "the plain GPU job to wait for the loop", seen)
     c.write_rubato_conf(c.shape.rubato_conf)
     runs(c, plain)
+
+
+shape("slices", nodes=(Nodes("n1", "1g.5gb:4"), Nodes("n2", "a100:4")), load=False)
+
+
+def whole_gpus(c):
+    """Negative control: whole GPUs are requested"""
+    submit = c.sbatch
+    steps.replace(c, "sbatch", lambda options, *rest: submit(options.replace("1g.5gb", "a100"), *rest))
+
+
+@scenario(cluster="slices", needs=["rubato"], negative=whole_gpus)
+def slices_of_gpus_pass_through(c):
+    """A job for MIG slices (`--gpus=1g.5gb:2`) is started by stock Slurm, whatever the loop does
+
+    With the loop stopped and the gate shut a job for whole GPUs waits.
+    """
+    c.write_rubato_conf("Mode=place\nManagedPartitions=all\nHeartbeatTimeout=600\n" + STOPPED)
+    whole = c.sbatch("--gpus=a100:1 -t 5", "sleep 900")
+    slices = c.sbatch("--gpus=1g.5gb:2 -t 5", "sleep 900")
+    c.wait_state(slices, "RUNNING", 25)
+    shown = c.cmd(f"scontrol show job -d {slices} | grep -E 'JobState|GRES'")
+    check("JOB_GRES=gpu:1g.5gb:2\n" in shown + "\n", "two slices", shown)
+    check(c.times(slices).by != "rubato", "a start by stock Slurm", c.times(slices).by)
+    seen = c.job(whole)["JobState"]
+    check(seen == "PENDING", "the job for whole GPUs to wait for the loop", seen)
