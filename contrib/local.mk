@@ -11,7 +11,10 @@ rubatotrainerdir = $(pkgdatadir)/trainer
 dist_rubatotrainer_SCRIPTS = contrib/trainer/rubato-trainer
 rubatotorchrundir = $(pkgdatadir)/torchrun
 dist_rubatotorchrun_SCRIPTS = contrib/torchrun/rubato-torchrun
-EXTRA_DIST += contrib/python/README.md contrib/submitit/README.md contrib/torchrun/README.md contrib/trainer/README.md
+rubatoelasticdir = $(pkgdatadir)/elastic
+dist_rubatoelastic_SCRIPTS = contrib/elastic/discover-hosts
+EXTRA_DIST += contrib/elastic/README.md contrib/python/README.md contrib/submitit/README.md contrib/torchrun/README.md \
+  contrib/trainer/README.md
 
 # Alerts, the timer of the textfile collector, and a dashboard.
 monitoringdir = $(pkgdatadir)/monitoring

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a running job hears of changes of its size: rubato wait-resize."""
+import pathlib
 import re
 
 from cluster import check, scenario
@@ -64,3 +65,27 @@ def a_job_is_told_what_changes(c):
     said = c.cmd(f"rubato wait-resize --job {job} --timeout 1", check=False)
     check(said.rc == 124, "code 124", said.rc)
     c.cmd(f"scancel {job}")
+
+
+DISCOVER = pathlib.Path(__file__).resolve().parents[3] / "contrib/elastic/discover-hosts"
+
+
+@scenario(cluster="shrink", needs=["rubato"], negative="restart", timeout=120)
+def an_elastic_launcher_finds_the_hosts_of_now(c):
+    """contrib/elastic/discover-hosts prints the nodes of a job and its GPUs on each, before and after a change
+
+    In the job it needs no argument.
+    """
+    latch = c.latch()
+    job = c.sbatch("--gpus=a100:8 -n8 -t 60 --comment='rubato: gpus=4,8;resize=live'", f"{DISCOVER}; echo told; {latch.wait}")
+    c.wait_state(job, "RUNNING", LONG)
+    nodes = sorted(indices(c, job))
+    c.wait(lambda: "told\n" in c.output(job), LONG, "the job to ask")
+    check(c.output(job) == f"{nodes[0]}:4\n{nodes[1]}:4\ntold\n", "four GPUs on each node", c.output(job))
+    steps.published_again(c)
+    c.cmd(f"rubato resize {job} --gpus 4", check=False, timeout=90)
+    c.expect(lambda: c.ask(f"{DISCOVER} {job}"), f"{nodes[0]}:4", "the node that is left", LONG)
+    c.cmd(f"{DISCOVER} {job}")
+    said = c.cmd(f"env -u SLURM_JOB_ID {DISCOVER}", check=False)
+    check(said.rc == 2 and "give a JOBID" in said, "what is missing outside of a job", said)
+    latch.open()
