@@ -104,7 +104,9 @@ void check_managed(const Machine& machine, Checks& checks) {
   if (!found.empty()) {
     checks.push_back({Status::kOk, "ManagedPartitions", found, ""});
   } else if (config.managed_partitions.empty()) {
-    checks.push_back({Status::kOk, "ManagedPartitions", "not set, so no job is managed", ""});
+    checks.push_back({Status::kWarn, "ManagedPartitions",
+                      "not set, so no job is managed, and rubato report has nothing to compare",
+                      fmt::format("ManagedPartitions={}", fmt::join(names, ","))});
   }
 }
 

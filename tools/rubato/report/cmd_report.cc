@@ -118,6 +118,17 @@ std::string no_gain(const Result<CounterfactualEstimate>& estimate) {
   return "No counterfactual estimate: " + estimate.error().text;
 }
 
+/// Why no job is in the report; "" where rubato.conf names partitions, or cannot be read.
+std::string nothing_managed(const Site& site) {
+  const Config& config = site.config;
+  if (config.manage_all || !config.managed_partitions.empty() || site.config_error) return "";
+  return fmt::format(
+      "ManagedPartitions is not set in {}, so no job is managed, and no new one is counted. Name "
+      "the "
+      "partitions, also in mode observe: that changes no job.",
+      site.rubato_conf_path);
+}
+
 int show(const Globals& globals, const Options& options) {
   const auto site = find_source(globals.publish_dir);
   if (!site) return report_failure(globals, kReportSchema, kFailed, site.error().text);
@@ -128,9 +139,11 @@ int show(const Globals& globals, const Options& options) {
   const Json report = stats->all->value("report", Json::object());
   std::optional<Result<CounterfactualEstimate>> estimate;
   if (stats->mode == "observe") estimate = read_counterfactual(*site, options.days);
+  const std::string unmanaged = nothing_managed(*site);
   if (globals.json) {
     std::vector<std::string> warnings;
     if (stopped) warnings.push_back(*stopped);
+    if (!unmanaged.empty()) warnings.push_back(unmanaged);
     if (estimate && !*estimate) warnings.push_back(no_gain(*estimate));
     Json json = document(kReportSchema, stats->slurm_version, warnings);
     ReportAnswer answer{.mode = stats->mode, .days = report.value("days", Json::array())};
@@ -144,6 +157,10 @@ int show(const Globals& globals, const Options& options) {
         "Mode observe: stock Slurm starts the jobs. EARLIER: jobs that Rubato would have\n"
         "started earlier, of all scored jobs. BY: mean time saved per job.\n"
         "Jobs are scored one by one; the estimate for all of them together is below.\n\n");
+  }
+  if (!unmanaged.empty()) {
+    for (const std::string& line : wrap(unmanaged, kTextWidth)) fmt::print("{}\n", line);
+    fmt::print("\n");
   }
   fmt::print("{}", days_text(report, options.days));
   if (estimate && *estimate) {
