@@ -220,7 +220,7 @@ class Site(unittest.TestCase):
             self.assertEqual(site.hints(job), ";".join(filter(None, ["rubato:job-type=lm", hint])))
             self.assertIn(follows, site.script(job, 1))
             self.assertEqual("--follow-size" in site.script(job, 1), bool(follows))
-            self.assertEqual("--start-seconds 1.5 --checkpoint-seconds 0.5" in site.script(job, 1),
+            self.assertEqual("--start-seconds 0.8 --checkpoint-seconds 0.2" in site.script(job, 1),
                              bool(way))
 
     def test_mode_elastic_names_its_restart_cost(self):
