@@ -103,6 +103,19 @@ void JsonObject::missing(std::string_view name) {
   error(fmt::format("has no member \"{}\"", name));
 }
 
+std::vector<std::string> JsonObject::skip_unknown() {
+  std::vector<std::string> texts;
+  if (object_ == nullptr || errors_.any()) return texts;
+  for (const auto& [name, value] : object_->items()) {
+    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
+    JsonErrors unknown;
+    unknown.add(JsonPath{&path_, name, 0}, "unknown member");
+    texts.push_back(*unknown.first);
+  }
+  object_ = nullptr;
+  return texts;
+}
+
 void JsonObject::finish() {
   if (object_ == nullptr || errors_.any()) return;
   for (const auto& [name, value] : object_->items()) {

@@ -126,6 +126,8 @@ class JsonObject {
     errors_.add(JsonPath{&path_, name, 0}, text);
   }
   void finish();
+  /// Accepts the members that were not read. Returns an error text for each.
+  [[nodiscard]] std::vector<std::string> skip_unknown();
 
  private:
   /// The member `name`, or nullptr.

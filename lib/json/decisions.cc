@@ -14,7 +14,7 @@ std::string to_json(const StartRecords& records) {
 }
 
 Result<StartRecords> decisions_from_json(std::string_view text) {
-  auto records = json::document<StartRecords>(text, kDecisionsSchema);
+  auto records = json::kept_document<StartRecords>(text, kDecisionsSchema);
   const auto less = [](const auto& a, const auto& b) { return a->job < b->job; };
   if (records && !json::ascending(*records, less))
     return fail("decisions: must be sorted by id and submit, each once");

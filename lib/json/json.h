@@ -27,7 +27,10 @@ inline constexpr const char* kStateSchema = "rubato.state/1";
 /// Errors name the member ("jobs[3].request.gpus: expected a whole number, found \"x\"").
 [[nodiscard]] Result<Snapshot> snapshot_from_json(std::string_view text);
 [[nodiscard]] Result<Plan> plan_from_json(std::string_view text, const Snapshot&);
-/// Reservations on nodes that are not in `snapshot` are dropped.
-[[nodiscard]] Result<Memory> memory_from_json(std::string_view text, const Snapshot& snapshot);
+/// Reads the state file of any release with this schema: members that are not known are left out,
+/// and so is each record of a list that cannot be read or that names a node that is not in
+/// `snapshot`. `left_out` then receives how much that is, as a sentence.
+[[nodiscard]] Result<Memory> memory_from_json(std::string_view text, const Snapshot& snapshot,
+                                              std::string* left_out = nullptr);
 
 }  // namespace rubato

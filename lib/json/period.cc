@@ -79,7 +79,7 @@ std::string Periods::text() const {
 }
 
 Result<Periods> Periods::from_json(std::string_view text) {
-  return json::document<json::PeriodsRecord>(text, kPeriodsSchema)
+  return json::kept_document<json::PeriodsRecord>(text, kPeriodsSchema)
       .map([](json::PeriodsRecord record) {
         Periods periods;
         periods.until = record.until;

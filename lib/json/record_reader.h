@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -30,9 +31,16 @@ inline constexpr double kMaxAmount = 1e18;
 struct RecordContext {
   std::unordered_map<std::string, NodeIndex> nodes;
   std::size_t sets = 0;
-  bool drop = false;   ///< leave out reservations on unknown nodes
-  bool known = true;   ///< the current reservation has known nodes only
-  bool named = false;  ///< the current record is a reservation
+  bool newer = false;          ///< leave out unknown members: those of a later release
+  bool lenient = false;        ///< leave out records of the document's lists that cannot be read
+  std::size_t left_out = 0;    ///< unknown members and such records
+  std::string first_left_out;  ///< where the first one is, and why
+  bool known = true;           ///< the current reservation has known nodes only
+  bool named = false;          ///< the current record is a reservation
+
+  void leave_out(const std::string& why) {
+    if (left_out++ == 0) first_left_out = why;
+  }
 };
 
 /// Reads the members of a record into it. The first error of a document counts.
@@ -46,6 +54,8 @@ class RecordReader {
     RecordReader reader(object, context);
     describe(reader, record);
     check(object, record);
+    if (!context.newer) return;
+    for (const std::string& text : object.skip_unknown()) context.leave_out(text);
   }
   template <typename Record>
   static Record read(const JsonItem& item, RecordContext& context) {
@@ -140,8 +150,14 @@ class RecordReader {
   void list(std::string_view key, std::vector<T>& to, std::size_t most = kUnlimited,
             Presence presence = kUnlessDefault) {
     member(key, presence, [&](const JsonItem& items) {
+      const bool alone = context_.lenient && is_list_of_document(items);
       items.elements([&](const JsonItem& item) {
-        if (to.size() < most) add(item, to);
+        if (to.size() >= most) return;
+        if (alone) {
+          add_if_readable(item, to);
+        } else {
+          add(item, to);
+        }
       });
     });
   }
@@ -195,6 +211,9 @@ class RecordReader {
   }
   void shares(std::string_view key, std::vector<NodeShare>& to) {
     list(key, to);
+    // Since the file was written, slurm.conf may have got another order of nodes.
+    if (context_.lenient)
+      std::sort(to.begin(), to.end(), [](const auto& a, const auto& b) { return a.node < b.node; });
     if (context_.known &&
         !ascending(to, [](const auto& a, const auto& b) { return a.node < b.node; }))
       object_.error_at(key, kNodeOrder);
@@ -265,6 +284,20 @@ class RecordReader {
     item.error(fmt::format("unknown word {}; one of: {}", json_ascii(item.value()), words));
   }
 
+  static bool is_list_of_document(const JsonItem& items) {
+    const JsonPath* const object = items.path().parent;
+    return object != nullptr && object->parent == nullptr;
+  }
+  /// Adds a record whole, or leaves it out.
+  template <typename T>
+  void add_if_readable(const JsonItem& item, std::vector<T>& to) {
+    JsonErrors errors;
+    const std::size_t before = to.size();
+    add(JsonItem(item.value(), item.path(), errors), to);
+    if (!errors.any()) return;
+    to.resize(before);
+    context_.leave_out(*errors.first);
+  }
   template <typename T>
   void add(const JsonItem& item, std::vector<T>& to) {
     to.push_back(read<T>(item, context_));
@@ -285,7 +318,7 @@ class RecordReader {
     context_.named = true;
     Reservation one = read<Reservation>(item, context_);
     context_.named = false;
-    if (!context_.known && !context_.drop) item.error("names an unknown node");
+    if (!context_.known) item.error("names an unknown node");
     if (context_.known) to.push_back(std::move(one));
     context_.known = true;
   }
@@ -316,12 +349,25 @@ class RecordReader {
 
 /// Reads a document. `context` has the nodes that it may name.
 template <typename Record>
-Result<Record> document(std::string_view text, const char* schema, RecordContext context = {}) {
+Result<Record> document(std::string_view text, const char* schema, RecordContext& context) {
   return parse<Record>(text, schema, [&](JsonObject& object) {
     Record record;
     RecordReader::read(object, context, record);
     return record;
   });
+}
+/// The same for a document without nodes, or with its own.
+template <typename Record>
+Result<Record> document(std::string_view text, const char* schema) {
+  RecordContext context;
+  return document<Record>(text, schema, context);
+}
+/// The same for what slurmctld keeps: members of a later release are left out.
+template <typename Record>
+Result<Record> kept_document(std::string_view text, const char* schema) {
+  RecordContext context;
+  context.newer = true;
+  return document<Record>(text, schema, context);
 }
 
 }  // namespace rubato::json

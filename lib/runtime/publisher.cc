@@ -2,11 +2,14 @@
 #include "lib/runtime/publisher.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -206,6 +209,15 @@ std::string Publisher::read_state(const std::string& state_dir, const char* name
   if (text) return std::move(*text);
   if (!text.error().missing) log().error("{} is not used: {}", path, text.error().text);
   return {};
+}
+
+std::string Publisher::set_state_aside(const std::string& state_dir) {
+  const std::string path = state_dir + "/state.json";
+  const std::string aside = path + ".unused";
+  std::error_code error;
+  std::filesystem::rename(path, aside, error);
+  if (error) return fmt::format("it cannot be renamed: {}", error.message());
+  return fmt::format("it is now {}", aside);
 }
 
 }  // namespace rubato

@@ -60,6 +60,9 @@ class Publisher {
   /// and cannot be read, or is no regular file, is told in the log and is empty too.
   [[nodiscard]] static std::string read_state(const std::string& state_dir,
                                               const char* name = "state.json");
+  /// Renames a state.json that cannot be used, before the next one replaces it: another release may
+  /// read it. Returns what was done, for the log.
+  [[nodiscard]] static std::string set_state_aside(const std::string& state_dir);
 
  private:
   class StateInbox;

@@ -256,15 +256,18 @@ void Loop::load_state(const Snapshot& snapshot) {
   if (state_loaded_) return;
   const std::string text = Publisher::read_state(state_dir_);
   if (!text.empty()) {
-    auto memory = memory_from_json(text, snapshot);
+    std::string left_out;
+    auto memory = memory_from_json(text, snapshot, &left_out);
     if (memory) {
+      if (!left_out.empty()) log().warn("{}/state.json: {}", state_dir_, left_out);
       memory_ = std::move(*memory);
       const int later = set_back(memory_, snapshot.taken);
       if (later > 0)
         log().error("{}/state.json has {} times that are later than now; they count as now",
                     state_dir_, later);
     } else {
-      log().error("{}/state.json is not used: {}", state_dir_, memory.error().text);
+      log().error("{}/state.json is not used: {}; {}", state_dir_, memory.error().text,
+                  Publisher::set_state_aside(state_dir_));
     }
   }
   recorder_.restore(Publisher::read_state(state_dir_, "report.json"),

@@ -75,11 +75,60 @@ TEST(Json, state_survives_a_change_of_the_nodes) {
   // n1 is gone: n2 is now node 0, and the reservation on n1 is dropped.
   Snapshot after = before;
   after.nodes.erase(after.nodes.begin());
-  const auto read = memory_from_json(text, after);
+  std::string left_out;
+  const auto read = memory_from_json(text, after, &left_out);
   ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(left_out, "1 part is left out: reservations[1]: names an unknown node");
   ASSERT_EQ(read->reservations.size(), 1U);
   EXPECT_EQ(read->reservations[0].shares[0].node, 0);
   EXPECT_EQ(read->jobs, memory.jobs);
+}
+
+TEST(Json, state_survives_another_order_of_the_nodes) {
+  const Snapshot before = small();
+  Memory memory;
+  memory.reservations = {{{1001, 5},
+                          "gpu",
+                          10,
+                          9,
+                          ReserveReason::kWaited,
+                          "",
+                          {{0, 2, 3, {{"a100", 1}}}, {1, 2, 3, {{"h100", 8}}}}}};
+  Snapshot after = before;
+  std::swap(after.nodes[0], after.nodes[1]);
+  std::string left_out;
+  const auto read = memory_from_json(to_json(memory, before), after, &left_out);
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(left_out, "");
+  ASSERT_EQ(read->reservations.size(), 1U);
+  EXPECT_EQ(read->reservations[0].shares[0].gpus[0].type, "h100");
+  EXPECT_EQ(read->reservations[0].shares[0].node, 0);
+}
+
+// What a restart was to hold until 2026-11-26, what a later release may add, and a node that is
+// gone.
+TEST(Json, state_of_another_release_keeps_what_is_known) {
+  const std::string text =
+      R"({"schema":"rubato.state/1","round":7,"colour":"blue",)"
+      R"("jobs":[{"id":1,"first_seen":5,"colour":"red"},{"id":2,"first_seen":6}],)"
+      R"("reservations":[{"id":1,"start":9,"reason":"omen"},{"id":2,"start":9,"reason":"first"}],)"
+      R"("asked_restarts":[{"id":3,"step":"saving"}],)"
+      R"("asked_resizes":[{"id":4,"step":"saving","shares":[{"node":"gone"}]},)"
+      R"({"id":5,"step":"requeued","shares":[{"node":"n1"}]}]})";
+  std::string left_out;
+  const auto memory = memory_from_json(text, small(), &left_out);
+  ASSERT_TRUE(memory) << memory.error().text;
+  EXPECT_EQ(memory->round, 7U);
+  ASSERT_EQ(memory->jobs.size(), 2U);
+  EXPECT_EQ(memory->jobs[0].first_seen, 5);
+  ASSERT_EQ(memory->reservations.size(), 1U);
+  EXPECT_EQ(memory->reservations[0].job.id, 2U);
+  ASSERT_EQ(memory->asked_resizes.size(), 1U);
+  EXPECT_EQ(memory->asked_resizes[0].job.id, 5U);
+  EXPECT_EQ(left_out, "5 parts are left out, the first: jobs[0].colour: unknown member");
+  const auto later = memory_from_json(R"({"schema":"rubato.state/2"})", small(), &left_out);
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().text, "schema: expected \"rubato.state/1\", found \"rubato.state/2\"");
 }
 
 struct Bad {

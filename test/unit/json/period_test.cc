@@ -70,6 +70,13 @@ TEST(Periods, have_this_form) {
   EXPECT_FALSE(periods.json(false)["days"][0].contains("by_partition"));
 }
 
+TEST(Periods, of_a_later_release_are_kept) {
+  const auto read = Periods::from_json(
+      R"({"schema":"rubato.periods/1","colour":"blue","days":[{"started":3,"colour":"red"}]})");
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(json_text(read->json()["days"][0]["started"]), "3");
+}
+
 TEST(Periods, a_broken_file_is_an_error_and_not_a_crash) {
   EXPECT_FALSE(Periods::from_json("{"));
   EXPECT_FALSE(Periods::from_json("{}"));

@@ -274,6 +274,11 @@ TEST_F(LoopTest, ComparesRecordsAgainUntilAJobIsThere) {
   core().has_jobs = true;
 }
 
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 TEST_F(LoopTest, RemembersAcrossARestart) {
   begin();
   ASSERT_TRUE(until([] { return core().commits > 2; }));
@@ -291,13 +296,16 @@ TEST_F(LoopTest, RemembersAcrossARestart) {
   EXPECT_GT(memory_from_json(later, one_pending_job())->round, memory->round);
 }
 
-TEST_F(LoopTest, ABrokenStateFileIsSaidAndReplaced) {
+TEST_F(LoopTest, ABrokenStateFileIsSaidAndSetAside) {
   fs::create_directories(folder_ / "rubato");
   std::ofstream(folder_ / "rubato/state.json") << "{\"schema\":";
   test::clear_log();
   begin();
   EXPECT_TRUE(until([] { return core().commits > 0; }));
   EXPECT_TRUE(said("state.json is not used"));
+  EXPECT_EQ(text_of(folder_ / "rubato/state.json.unused"), "{\"schema\":");
+  end();
+  EXPECT_NE(text_of(folder_ / "rubato/state.json").find("rubato.state/1"), std::string::npos);
 }
 
 TEST_F(LoopTest, TimesLaterThanNowInTheStateFileCountAsNow) {
@@ -372,11 +380,6 @@ TEST_F(LoopTest, PublishesForPeople) {
     EXPECT_TRUE(fs::exists(folder_ / "rubato/publish" / name)) << name;
   const auto mode = fs::status(folder_ / "rubato/publish/plan.json").permissions();
   EXPECT_NE(mode & fs::perms::others_read, fs::perms::none);
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 Snapshot one_running_job() {

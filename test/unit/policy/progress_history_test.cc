@@ -80,15 +80,17 @@ TEST(ProgressHistory, GoesThroughTheStateFileAndTheRound) {
 
 TEST(ProgressHistory, AWrongStateFileIsNamed) {
   const auto wrong = [](const std::string& members) {
+    std::string left_out = "none";
     const auto read =
-        memory_from_json(R"({"schema":"rubato.state/1",)" + members + "}", Snapshot());
-    return read ? std::string("none") : read.error().text;
+        memory_from_json(R"({"schema":"rubato.state/1",)" + members + "}", Snapshot(), &left_out);
+    return read ? left_out : read.error().text;
   };
   EXPECT_EQ(wrong(R"("courses":[{"id":2},{"id":1}])"),
             "courses: must be sorted by id and submit, each once");
   EXPECT_EQ(wrong(R"("courses":[{"id":2,"quality":1.5}])"),
-            "courses[0].quality: must be from 0 to 1");
-  EXPECT_EQ(wrong(R"("courses":[{"id":2,"left":-5}])"), "courses[0].left: must be from 0 to 1e18");
+            "1 part is left out: courses[0].quality: must be from 0 to 1");
+  EXPECT_EQ(wrong(R"("courses":[{"id":2,"left":-5}])"),
+            "1 part is left out: courses[0].left: must be from 0 to 1e18");
   EXPECT_EQ(wrong(R"("types":[{"job_type":"b"},{"job_type":"a"}])"),
             "types: must be sorted by account and job type, each once");
 }
