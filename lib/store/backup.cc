@@ -11,6 +11,7 @@
 
 #include "lib/store/connection.h"
 #include "lib/store/folder.h"
+#include "lib/store/schema.h"
 
 namespace rubato::store {
 
@@ -26,6 +27,8 @@ std::string backup_path(const std::string& path, int number) {
 bool is_good(const std::string& path) {
   const auto found = caught(path, [&] {
     SQLite::Database database(path, SQLite::OPEN_READONLY);
+    // One of a later release could not be used either.
+    if (!check_version(database, path, migrations())) return std::string("later");
     return text_of(database, "PRAGMA integrity_check(1)");
   });
   return found && *found == "ok";

@@ -84,15 +84,19 @@ StoreResult<std::unique_ptr<Session>> Session::open(const StoreOptions& options,
 }
 
 StoreResult<void> Session::open_database(bool local, Seconds now, std::vector<std::string>& notes) {
-  const auto attempt = [&] {
+  std::string upgraded;
+  const auto attempt = [&]() -> StoreResult<void> {
     rows_.reset();
     database_.reset();
-    return connect().and_then([&] { return check(); }).and_then([&] { return prepare(local); });
+    auto done = connect().and_then([&] { return check(); });
+    if (!done) return done;
+    upgraded = keep_before_upgrade();
+    return prepare(local);
   };
   StoreResult<void> opened = attempt();
-  if (opened || opened.error().trouble != FailureKind::kCorrupt) return opened;
   // A transient read error looks like a corrupt page, so try again.
-  opened = attempt();
+  if (!opened && opened.error().trouble == FailureKind::kCorrupt) opened = attempt();
+  if (opened && !upgraded.empty()) notes.push_back(upgraded);
   if (opened || opened.error().trouble != FailureKind::kCorrupt) return opened;
   rows_.reset();
   database_.reset();
@@ -152,6 +156,25 @@ StoreResult<void> Session::check() {
     return failed(FailureKind::kCorrupt, fmt::format("{}: integrity check: {}", path_, *found));
   }
   return {};
+}
+
+// The release that wrote the database refuses it once it is upgraded. Returns a sentence about it,
+// "" if there is nothing to upgrade, or nothing in it: the first start of this release may have
+// been killed.
+std::string Session::keep_before_upgrade() {
+  const auto version = check_version(*database_, path_, migrations());
+  if (!version || *version == 0 || *version == kSchemaVersion) return {};
+  const auto used = caught(path_, [&] {
+    return number_of(*database_,
+                     "SELECT EXISTS (SELECT * FROM job_types) OR EXISTS (SELECT * FROM decisions)");
+  });
+  if (used && *used == 0) return {};
+  const std::string copy = fmt::format("{}.schema-{}", path_, *version);
+  const auto copied = copy_to(copy);
+  return fmt::format("{}: upgraded from schema version {} to {}; {}", path_, *version,
+                     kSchemaVersion,
+                     copied ? "the database of before is " + copy
+                            : "no copy of before was made: " + copied.error().text);
 }
 
 StoreResult<void> Session::prepare(bool local) {

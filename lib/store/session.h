@@ -40,7 +40,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Takes the lock, opens or creates the database, checks its pages and upgrades its schema. If
+  /// Takes the lock, opens or creates the database, checks its pages and upgrades its schema; the
+  /// database of before stays as `PATH.schema-N`, for the release that wrote it. If
   /// the check fails twice, sets the file aside and creates a new one from the newest backup and
   /// from what can be read of the damaged file (salvage.h); `notes` reports it. Fails if
   /// another process holds the lock, if the schema is newer, and on system errors.
@@ -86,6 +87,7 @@ class Session {
   StoreResult<void> connect();
   [[nodiscard]] std::string rescue(const std::string& aside);
   StoreResult<void> check();
+  [[nodiscard]] std::string keep_before_upgrade();
   // Called by the destructor: they allocate nothing.
   void drop_left_journal() const noexcept;
   [[nodiscard]] bool has_path() const noexcept;

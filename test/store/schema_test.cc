@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/store/schema.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,9 @@ namespace {
 
 using test::open_session;
 using test::options_in;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 SQLite::Database open_file(const std::string& path) {
   return {path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
@@ -115,11 +118,45 @@ TEST_P(KeptDatabase, IsBroughtUpToDateWithAllItHolds) {
   }
   std::vector<std::string> notes;
   open_session(options_in(folder), &notes, test::kKeptTime).reset();
-  EXPECT_TRUE(notes.empty());
+  const std::string before = fmt::format("{}.schema-{}", folder.database(), GetParam());
+  if (GetParam() == kSchemaVersion) {
+    EXPECT_THAT(notes, IsEmpty());
+    EXPECT_FALSE(std::filesystem::exists(before));
+  } else {
+    EXPECT_THAT(notes,
+                ElementsAre(fmt::format("{}: upgraded from schema version {} to {}; the "
+                                        "database of before is {}",
+                                        folder.database(), GetParam(), kSchemaVersion, before)));
+    // The release of that version can use the copy: the same tables with the same rows.
+    SQLite::Database copy = open_file(before);
+    EXPECT_EQ(version_of(copy), GetParam());
+    SQLite::Database original(kept, SQLite::OPEN_READONLY);
+    for (const char* table : {"job_types", "samples", "fits", "jobs", "decisions"}) {
+      const std::string count = fmt::format("SELECT count(*) FROM {}", table);
+      EXPECT_EQ(number_of(copy, count), number_of(original, count)) << table;
+    }
+    const std::string columns = "SELECT count(*) FROM pragma_table_info('samples')";
+    EXPECT_EQ(number_of(copy, columns), number_of(original, columns));
+  }
   {
     SQLite::Database database = open_file(folder.database());
     EXPECT_EQ(version_of(database), kSchemaVersion);
   }
+  test::expect_kept_content(test::open_reader(folder.database()), GetParam());
+}
+
+TEST_P(KeptDatabase, IsUpgradedAlsoIfNoCopyCanBeMade) {
+  if (GetParam() == kSchemaVersion) GTEST_SKIP() << "nothing to upgrade";
+  const test::TempFolder folder;
+  std::filesystem::create_directory(folder.store());
+  const std::string name = fmt::format("/test/store/schema-{}.db", GetParam());
+  std::filesystem::copy_file(RUBATO_SOURCE_DIR + name, folder.database());
+  std::filesystem::permissions(folder.database(), std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
+  std::filesystem::create_directory(fmt::format("{}.schema-{}", folder.database(), GetParam()));
+  std::vector<std::string> notes;
+  open_session(options_in(folder), &notes, test::kKeptTime).reset();
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("no copy of before was made")));
   test::expect_kept_content(test::open_reader(folder.database()), GetParam());
 }
 

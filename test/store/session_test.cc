@@ -228,6 +228,19 @@ TEST_F(SessionTest, TheNewestGoodBackupReplacesAnUnreadableFile) {
   EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, all);
 }
 
+TEST_F(SessionTest, ABackupOfALaterReleaseReplacesNothing) {
+  write(entries_from(0, 300));
+  ASSERT_TRUE(open_session(options_)->back_up(std::time(nullptr)).value());
+  SQLite::Database(folder_.database() + ".backup-1", SQLite::OPEN_READWRITE)
+      .exec("PRAGMA user_version = 99");
+  std::ofstream(folder_.database(), std::ios::trunc) << std::string(5000, 'x');
+  std::vector<std::string> notes;
+  open_session(options_, &notes).reset();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr("started anew; nothing could be read"));
+  EXPECT_TRUE(test::exists(folder_.database() + ".backup-1"));
+}
+
 TEST_F(SessionTest, WhatIsNoDatabaseIsSetAside) {
   std::filesystem::create_directory(folder_.store());
   for (const std::string& text : {std::string(5000, 'x'), std::string(4096, '\0')}) {
