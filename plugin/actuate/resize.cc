@@ -223,20 +223,29 @@ void Resizer::give_up(Memory& memory, Seconds now) {
 }
 
 // The state file may be two seconds older than the end of slurmctld: it may call a job "saving"
-// that was requeued since.
+// that was requeued since. It may also be hours old, if Rubato was switched off meanwhile: what the
+// job saved at its signal is then as old.
 void Resizer::resume(Memory& memory, Seconds now) {
   if (std::exchange(resumed_, true)) return;
   for (AskedResize& resize : memory.asked_resizes) {
-    if (resize.live || resize.step != ResizeStep::kSaving) continue;
-    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
-    if (!locks.held()) return;
-    const RequeueState state = requeue_state(resize.job.id, resize.runs);
-    if (state == RequeueState::kGone || state == RequeueState::kHeld) continue;
-    resize.requeued = now;
-    resize.notice = 0;
-    notices_.emplace_back(resize.job.id, std::nullopt);
-    enter(resize, ResizeStep::kRequeued, now, now + kPlaceKept);
+    if (resize.step != ResizeStep::kSaving) continue;
+    if (!resize.live && !goes_on_requeued(resize, now)) return;
+    if (resize.step == ResizeStep::kSaving && now > resize.due + kPlaceKept)
+      fail(resize, "Rubato did not run when its lead time ended", now);
   }
+}
+
+// False if slurmctld ends.
+bool Resizer::goes_on_requeued(AskedResize& resize, Seconds now) {
+  const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+  if (!locks.held()) return false;
+  const RequeueState state = requeue_state(resize.job.id, resize.runs);
+  if (state == RequeueState::kGone || state == RequeueState::kHeld) return true;
+  resize.requeued = now;
+  resize.notice = 0;
+  notices_.emplace_back(resize.job.id, std::nullopt);
+  enter(resize, ResizeStep::kRequeued, now, now + kPlaceKept);
+  return true;
 }
 
 void Resizer::begin(const Asked<ResizeRequest>& asked, const Snapshot& snapshot,

@@ -54,6 +54,7 @@ class Resizer {
   void begin(const Asked<ResizeRequest>& asked, const Snapshot& snapshot, const Models& models,
              const Config& config, Memory& memory);
   void begin(AskedResize change, const Snapshot& snapshot, Memory& memory);
+  bool goes_on_requeued(AskedResize& resize, Seconds now);
   void hear_answers(Memory& memory, Seconds now);
   void take_holds(Memory& memory, Seconds now);
   void save(AskedResize resize, const Job& job, const Snapshot& snapshot, Memory& memory);

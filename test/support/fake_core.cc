@@ -101,7 +101,9 @@ std::string hostlist_of(const Snapshot& snapshot, const std::vector<NodeShare>& 
 std::vector<JobKey> completed_jobs(const std::vector<JobKey>& ended) {
   return test::core().ends_well ? ended : std::vector<JobKey>();
 }
-RequeueState requeue_state(JobId /*id*/, int /*runs*/) { return RequeueState::kFree; }
+RequeueState requeue_state(JobId /*id*/, int /*runs*/) {
+  return test::core().runs_on ? RequeueState::kGone : RequeueState::kFree;
+}
 void make_eligible(JobId /*id*/, Seconds /*requeued*/) { ++test::core().made_eligible; }
 
 int coming_nodes() { return test::core().coming; }

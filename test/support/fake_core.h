@@ -46,6 +46,7 @@ struct FakeCore {
   std::atomic<int> summaries{0};      ///< of ended jobs, for AdminComment
   std::vector<Notice> notices;        ///< shown to the job since the last was removed
   bool has_steps = true;              ///< a signal to steps reaches the job
+  bool runs_on = false;               ///< no job was requeued
   std::vector<int> shrunk_to;         ///< nodes of the last shrink_job()
   std::vector<AddedShare> grown_by;   ///< of the last grow_job()
   std::string grown_type;             ///< its GPU type

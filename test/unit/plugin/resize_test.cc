@@ -29,6 +29,7 @@ class ResizerTest : public ::testing::Test {
     core().growth_error.clear();
     core().notices.clear();
     core().has_steps = true;
+    core().runs_on = false;
     core().shutting_down = false;
     key_ = add_consenting(snapshot_).key;
   }
@@ -401,6 +402,23 @@ TEST_F(ResizerTest, ARequeueThatTheStateFileMissedGoesOn) {
   restart().step = ResizeStep::kSaving;
   next.resume(memory_, kNow + 101);  // later on, a requeue is somebody else's
   EXPECT_EQ(restart().step, ResizeStep::kSaving);
+}
+
+// Rubato was switched off for long: what the job saved at its signal is old.
+TEST_F(ResizerTest, ALeadTimeThatEndedLongAgoRestartsNoJob) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  ASSERT_EQ(restart().step, ResizeStep::kSaving);
+  core().runs_on = true;
+  for (const auto& [later, step] : {std::pair(restart().due + 120, ResizeStep::kSaving),
+                                    std::pair(restart().due + 121, ResizeStep::kFailed)}) {
+    Resizer next(gate_, audit_, times_);
+    next.resume(memory_, later);
+    EXPECT_EQ(restart().step, step);
+  }
+  EXPECT_EQ(restart().words, "Rubato did not run when its lead time ended");
+  act_at(kNow + 500);
+  EXPECT_EQ(core().requeues, 0);
 }
 
 TEST_F(ResizerTest, AChangeOfTheModeGivesUp) {
