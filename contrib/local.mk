@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += contrib/debian-root contrib/quickstart
 
-# Debian packages: `contrib/quickstart package`. test/packages installs, uses and purges them.
+# Debian packages and RPMs: `contrib/quickstart package`. test/packages installs, uses and removes them.
 EXTRA_DIST += contrib/packaging test/packages
 
 # These keep their places beside each other: the trainer and rubato-torchrun import the client.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What builds of packages need. Source it; it sets TREE.
+# What build-packages and build-rpms share. Source it; it sets TREE.
 # shellcheck shell=bash disable=SC2034  # the facts are for the script that sources this
 
 TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

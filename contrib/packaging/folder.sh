@@ -1,5 +1,5 @@
 # PluginDir may go on naming this folder, and Slurm's commands and daemons do not start without a folder that it names.
-# So the folder is never missing while this package goes away: a file in it keeps dpkg from removing it.
+# So the folder is never missing while this package goes away: a file in it keeps dpkg and rpm from removing it.
 folder=/usr/lib/rubato/slurm-@VERSION@
 note=$folder/KEPT
 # Where Slurm's configuration on this host may be: /etc/slurm, or what slurmd got without one.

@@ -2,11 +2,9 @@
 # What tests share: the GoogleTest main, the CUnit listener, the runner, the tally of results.
 SUPPORT_TESTS = test/support/debian_root_test.py test/support/features_test.py test/support/headers_test.py \
   test/support/house_test.py test/support/package_scripts_test.py test/support/prose_test.py \
-  test/support/quickstart_test.py test/support/rooms_test.py test/support/symbols_test.py
-EXTRA_DIST += test/support/debian_root_test.py test/support/features_test.py test/support/headers_test.py \
-  test/support/package_scripts_test.py test/support/prose_test.py test/support/quickstart_test.py \
-  test/support/rooms_test.py test/support/spelling test/support/precompiled.h test/support/run-test \
-  test/support/long-check test/support/tally test/support/house_test.py test/support/symbols_test.py \
+  test/support/quickstart_test.py test/support/rooms_test.py test/support/rpm_test.py test/support/symbols_test.py
+EXTRA_DIST += $(SUPPORT_TESTS) test/support/spelling test/support/precompiled.h test/support/run-test \
+  test/support/long-check test/support/tally \
   test/support/report_test.py test/support/tally_test.py test/skips
 
 if HAVE_GTEST

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the scripts of the Debian packages do with the folder that PluginDir names."""
+"""What the scripts of the Debian packages and RPMs do with the folder that PluginDir names."""
 import os
 import pathlib
 import subprocess
@@ -101,6 +101,52 @@ class Debian(Scripts):
         self.assertEqual(["KEPT", "sched_backfill.so"], self.left())
         self.play("debian/slurm-rubato-plugins.postinst", "configure", "1")
         self.assertEqual(["sched_backfill.so"], self.left())
+
+
+class Rpm(Scripts):
+    def removed(self, *others):
+        """`rpm -e` beside files of another package. Returns what is left of the folder, or None, and the output."""
+        self.put("sched_backfill.so", *others)
+        self.play("rpm/preun.sh", "0")
+        self.take("sched_backfill.so")
+        said = self.play("rpm/postun.sh", "0")
+        return self.left(), said
+
+    def test_a_folder_that_slurm_conf_names_stays_with_a_note(self):
+        for file in ("etc/slurm/slurm.conf", "var/spool/slurmd/conf-cache/slurm.conf"):
+            self.conf(NAMES_IT, file)
+            left, said = self.removed()
+            self.assertEqual(["KEPT"], left)
+            self.assertIn("Remove it from PluginDir", said)
+            (self.root / file).unlink()
+
+    def test_without_a_slurm_conf_the_folder_stays(self):
+        self.conf("", "etc/slurm/slurmdbd.conf")
+        self.assertEqual(["KEPT"], self.removed()[0])
+
+    def test_a_folder_that_nothing_names_goes(self):
+        self.conf(NAMES_ANOTHER)
+        self.assertEqual((None, ""), self.removed())
+        self.assertFalse(self.folder.parent.exists())
+
+    def test_the_folder_stays_without_a_note_while_the_other_package_is_there(self):
+        self.conf(NAMES_IT)
+        self.assertEqual((["spank_rubato.so"], ""), self.removed("spank_rubato.so"))
+
+    def test_an_upgrade_leaves_no_note_in_a_folder_in_use(self):
+        """rpm runs post of the new package before preun and postun of the old one."""
+        self.put("KEPT", "sched_backfill.so")
+        for script, left in (("post", "2"), ("preun", "1"), ("postun", "1")):
+            self.play(f"rpm/{script}.sh", left)
+        self.assertEqual(["sched_backfill.so"], self.left())
+
+    def test_an_upgrade_to_another_release_of_slurm_keeps_the_old_folder(self):
+        self.conf(NAMES_IT)
+        self.put("sched_backfill.so")
+        self.play("rpm/preun.sh", "1")
+        self.take("sched_backfill.so")
+        self.play("rpm/postun.sh", "1")
+        self.assertEqual(["KEPT"], self.left())
 
 
 if __name__ == "__main__":

@@ -51,6 +51,8 @@ class Quickstart(unittest.TestCase):
     def test_wrong_words_name_the_valid_ones(self):
         for words, wanted in ((("--debian", "11", "build"), "--debian 11: 12, 13 or testing is wanted"),
                               (("package",), "package needs -o DIR"), (("package", "-x", "y"), "package needs -o DIR"),
+                              (("package", "--rpm"), "package needs -o DIR"),
+                              (("package", "--rpm", "-o"), "package needs -o DIR"),
                               (("check-packages",), "check-packages needs the folder with the packages")):
             code, said = self.said(*words)
             self.assertEqual(2, code, said)
@@ -58,6 +60,7 @@ class Quickstart(unittest.TestCase):
         code, said = self.said("check-packages", self.base)
         self.assertEqual(1, code, said)
         self.assertIn(f"contrib/quickstart package -o {self.base} makes them", said)
+        self.assertIn(f"package --rpm -o {self.base} makes RPMs", said)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,2 @@
+@FOLDER@
+rm -f "$note"

@@ -1,0 +1,2 @@
+@FOLDER@
+keep_folder
