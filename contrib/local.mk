@@ -13,8 +13,15 @@ rubatotorchrundir = $(pkgdatadir)/torchrun
 dist_rubatotorchrun_SCRIPTS = contrib/torchrun/rubato-torchrun
 rubatoelasticdir = $(pkgdatadir)/elastic
 dist_rubatoelastic_SCRIPTS = contrib/elastic/discover-hosts
-EXTRA_DIST += contrib/elastic/README.md contrib/python/README.md contrib/submitit/README.md contrib/torchrun/README.md \
-  contrib/trainer/README.md
+EXTRA_DIST += contrib/elastic/README.md contrib/openondemand/README.md contrib/python/README.md \
+  contrib/submitit/README.md contrib/torchrun/README.md contrib/trainer/README.md
+
+# An app of Open OnDemand, to copy.
+openondemanddir = $(pkgdatadir)/openondemand
+dist_openondemand_DATA = contrib/openondemand/form.yml contrib/openondemand/manifest.yml \
+  contrib/openondemand/submit.yml.erb
+openondemandtemplatedir = $(openondemanddir)/template
+dist_openondemandtemplate_DATA = contrib/openondemand/template/script.sh.erb
 
 # Alerts, the timer of the textfile collector, and a dashboard.
 monitoringdir = $(pkgdatadir)/monitoring
