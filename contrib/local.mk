@@ -14,7 +14,7 @@ dist_rubatotorchrun_SCRIPTS = contrib/torchrun/rubato-torchrun
 rubatoelasticdir = $(pkgdatadir)/elastic
 dist_rubatoelastic_SCRIPTS = contrib/elastic/discover-hosts
 EXTRA_DIST += contrib/elastic/README.md contrib/openondemand/README.md contrib/python/README.md \
-  contrib/submitit/README.md contrib/torchrun/README.md contrib/trainer/README.md
+  contrib/submitit/README.md contrib/torchrun/README.md contrib/tracking/README.md contrib/trainer/README.md
 
 # An app of Open OnDemand, to copy.
 openondemanddir = $(pkgdatadir)/openondemand
