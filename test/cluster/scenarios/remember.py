@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reports and their effects: the store, models.json, system_comment."""
+import contextlib
 import os
 import pathlib
 import re
@@ -25,7 +26,8 @@ def database(c):
 def rows(c, query, path=None):
     """Rows of rubato.db, read like any program would; [] if there is no such file."""
     try:
-        with sqlite3.connect(f"file:{path or database(c)}?mode=ro", uri=True, timeout=5) as base:
+        base = sqlite3.connect(f"file:{path or database(c)}?mode=ro", uri=True, timeout=5)
+        with contextlib.closing(base):      # a reader that stays open keeps the journal alive
             return base.execute(query).fetchall()
     except sqlite3.OperationalError:
         return []

@@ -168,10 +168,10 @@ def is_known(c):
 
 @scenario(cluster="learn", needs=["rubato"], negative=is_known, timeout=180)
 def files_of_a_later_release_are_left_as_they_are(c):
-    """Database and state of a later release: refused and kept, jobs run, and one command helps
+    """Database and state of a later release: refused and kept, jobs run, and moving it away helps
 
-    slurmctld.log says once what to do. Once the database is moved away, a new one is made without a
-    restart.
+    slurmctld.log says once what to do. Once the database is moved away with its journal, a new one is
+    made without a restart.
     """
     schema, state = getattr(c, "later", (NEWEST + 96, 2))
     runs = c.sbatch("-w n1 --gpus=a100:1 -t 60", "sleep 600")
@@ -180,8 +180,8 @@ def files_of_a_later_release_are_left_as_they_are(c):
     path = remember.database(c)
     c.wait(lambda: remember.rows(c, f"SELECT 1 FROM decisions WHERE job_id = {runs}"), LONG, "its start in rubato.db")
     c.stop_ctld()
-    with sqlite3.connect(path) as base:
-        base.execute(f"PRAGMA user_version = {schema}")
+    base = sqlite3.connect(path)
+    base.execute(f"PRAGMA user_version = {schema}")
     base.close()
     state_file = pathlib.Path(c.path("state/rubato/state.json"))
     text = state_file.read_text(encoding="utf-8").replace("rubato.state/1", f"rubato.state/{state}")
@@ -205,9 +205,9 @@ def files_of_a_later_release_are_left_as_they_are(c):
     check(aside.read_text(encoding="utf-8") == text, "the same state beside the new one", aside)
     said = c.cmd("rubato doctor", check=False)
     check(f"schema version {schema}" in said, "rubato doctor to say it too", said)
-    os.rename(path, f"{path}.later")
-    for left in (f"{path}.later", str(aside)):
-        c.defer(f"rm -f {left}")
+    c.cmd(f"cd {os.path.dirname(path)}; mkdir later; mv rubato.db later/; mv rubato.db-* later/", check=False)
+    for left in (f"{os.path.dirname(path)}/later", str(aside)):
+        c.defer(f"rm -rf {left}")
     c.wait(lambda: c.log_has("the store is open again", mark), 25, "a new database")
     check(version_of(path) == NEWEST, f"schema {NEWEST}", version_of(path))
     lines = c.log_lines("running without the store", mark)
