@@ -130,14 +130,15 @@ def a_job_that_no_signal_reaches_is_left_alone(c):
     """
     kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
     latch = c.latch()
-    job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '4,8').replace('B:USR1', 'USR1')}",
-                   f"{latch.wait}; srun -n1 sleep 600")
+    step = "srun -n$SLURM_NNODES --ntasks-per-node=1 sh -c 'trap : USR1; while true; do sleep 0.2; done'"
+    job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '4,8').replace('B:USR1', 'USR1')}", f"{latch.wait}; {step}")
     c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job", LONG)
     c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=53;batch=8'")
     short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=None)}", "sleep 600")
     try:
-        c.wait(lambda: "its checkpoint signal would reach no process" in c.ask(f"rubato explain {job}", check=False),
-               LONG, "the round to leave it alone for that")
+        c.wait(lambda: "its checkpoint signal would reach no process" in
+               " ".join(c.ask(f"rubato explain {job}", check=False).split()), LONG,
+               "the round to leave it alone for that")
         tell_state(c, job, short)
         check(gpus_of(c, job) == 8 and c.job(job)["Restarts"] == "0", "no restart", c.job(job)["Restarts"])
         latch.open()
