@@ -15,6 +15,10 @@
 
 namespace rubato {
 
+/// How long the place of a requeued job is kept, seconds: longer than an epilog usually takes,
+/// since the nodes are free after it.
+constexpr Seconds kPlaceKept = 120;
+
 /// What a restart is to change.
 struct RestartWish {
   int gpus = 0;          ///< in total, at least 1

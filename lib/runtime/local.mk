@@ -23,6 +23,8 @@ lib_librubato_runtime_la_SOURCES = \
   lib/runtime/recorder.cc \
   lib/runtime/recorder.h \
   lib/runtime/recorder_notes.cc \
+  lib/runtime/restart_record.cc \
+  lib/runtime/restart_record.h \
   lib/runtime/round_size.cc \
   lib/runtime/round_size.h \
   lib/runtime/run_log.cc \

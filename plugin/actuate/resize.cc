@@ -16,6 +16,7 @@
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/asked_shrink.h"
 #include "lib/policy/changes_to_begin.h"
+#include "lib/runtime/restart_record.h"
 #include "plugin/actuate/grow.h"
 #include "plugin/actuate/resize_notice.h"
 #include "plugin/slurm/read/node_slots.h"
@@ -26,10 +27,6 @@
 namespace rubato {
 
 namespace {
-
-// How long the place of a requeued job is kept, seconds: longer than an epilog usually takes, since
-// the nodes are free after it.
-constexpr Seconds kPlaceKept = 120;
 
 // As a hint that reaches a program which the batch script starts by itself.
 std::string with_batch_shell(Checkpoint checkpoint) {
@@ -169,7 +166,7 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
     const bool planned = has_planned_place(resize);
     if (resize.step != ResizeStep::kSaving || now < resize.due || (placed && !planned)) continue;
     if (!may_follow(resize, memory, now) || waits_to_grow(resize, snapshot, memory)) continue;
-    carry_out(resize, snapshot, models, config);
+    carry_out(resize, snapshot, models, config, memory);
     placed = placed || (!planned && !resize.shares.empty() && resize.step == ResizeStep::kRequeued);
   }
   show_notices();
@@ -341,7 +338,7 @@ bool Resizer::signal(AskedResize& resize, const Job& job, const Snapshot& snapsh
 // Everything is tested again: the lead time is over, and the cluster has changed. An update of the
 // comment may have withdrawn the job's consent.
 void Resizer::carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,
-                        const Config& config) {
+                        const Config& config, const Memory& memory) {
   const Seconds now = snapshot.taken;
   const Job* const job = running_job(snapshot, resize.job);
   if (job == nullptr) return fail(resize, "the job does not run any more", now);
@@ -350,7 +347,19 @@ void Resizer::carry_out(AskedResize& resize, const Snapshot& snapshot, const Mod
     return fail(resize, (grows(resize) ? "" : "after its lead time: ") + nodes.error().text, now);
   if (grows(resize)) return grow(resize, *job, *nodes, snapshot, config);
   if (resize.live) return shrink(resize, *job, *nodes, snapshot, config);
+  write_ahead(resize, *nodes, memory, snapshot);
   requeue(resize, *std::move(nodes), *job, now);
+}
+
+// slurmctld may end between the requeue and the next state.json. Without this record the job would
+// then lose its size and its place.
+void Resizer::write_ahead(AskedResize restart, const std::vector<NodeShare>& place,
+                          const Memory& memory, const Snapshot& snapshot) {
+  restart.shares = place;
+  const std::string trouble = keep_restarts(state_dir_, restart, memory, snapshot);
+  if (!trouble.empty())
+    log().warn("JobId={}: a kill of slurmctld now would lose the size of its restart: {}",
+               restart.job.id, trouble);
 }
 
 void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, const Job& job,

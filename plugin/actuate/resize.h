@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,8 +26,9 @@ namespace rubato {
 /// Used by the loop's thread alone. What it must know after a restart of slurmctld is in Memory.
 class Resizer {
  public:
-  Resizer(Pair& pair, AuditLog& audit, LockTimes& times)
-      : pair_(pair), audit_(audit), times_(times) {}
+  /// `state_dir`: where restarts are written before the requeue (restart_record.h).
+  Resizer(Pair& pair, AuditLog& audit, LockTimes& times, std::string state_dir)
+      : pair_(pair), audit_(audit), times_(times), state_dir_(std::move(state_dir)) {}
 
   /// Once, with the memory of an earlier process, before the first round.
   void resume(Memory& memory, Seconds now);
@@ -60,7 +62,9 @@ class Resizer {
   void save(AskedResize resize, const Job& job, const Snapshot& snapshot, Memory& memory);
   bool signal(AskedResize& resize, const Job& job, const Snapshot& snapshot);
   void carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,
-                 const Config& config);
+                 const Config& config, const Memory& memory);
+  void write_ahead(AskedResize restart, const std::vector<NodeShare>& place, const Memory& memory,
+                   const Snapshot& snapshot);
   void requeue(AskedResize& restart, std::vector<NodeShare> place, const Job& job, Seconds now);
   void shrink(AskedResize& resize, const Job& job, const std::vector<NodeShare>& kept,
               const Snapshot& snapshot, const Config& config);
@@ -75,6 +79,7 @@ class Resizer {
   Pair& pair_;
   AuditLog& audit_;
   LockTimes& times_;
+  std::string state_dir_;
   bool resumed_ = false;  ///< looked at the memory of an earlier process
   bool tells_ = true;     ///< false: jobs are not told what changes, for a test
   std::vector<Asked<ResizeRequest>> asked_;

@@ -13,6 +13,7 @@
 #include "lib/policy/algorithms/change_costs.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/round.h"
+#include "lib/runtime/restart_record.h"
 #include "lib/runtime/waiting_messages.h"
 #include "plugin/common/guard.h"
 #include "plugin/slurm/write/admin_comment.h"
@@ -84,7 +85,7 @@ Loop::Loop(Pair& pair, std::shared_ptr<const Clock> clock)
       snapshots_(pair, clock_, pacer_, times_),
       committer_(pair, clock_, pacer_, times_),
       audit_(state_dir_ + "/interruptions.log", clock_),
-      resizer_(pair, audit_, times_),
+      resizer_(pair, audit_, times_, state_dir_),
       recorder_(state_dir_, clock_),
       models_(clock_, [this] { wake(); }),
       publisher_(state_dir_, clock_) {}
@@ -270,6 +271,7 @@ void Loop::load_state(const Snapshot& snapshot) {
                   Publisher::set_state_aside(state_dir_));
     }
   }
+  recall_restarts(state_dir_, snapshot, memory_);
   recorder_.restore(Publisher::read_state(state_dir_, "report.json"),
                     Publisher::read_state(state_dir_, "decisions.json"));
   state_loaded_ = true;  // only now: a failure above is tried again

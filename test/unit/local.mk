@@ -130,6 +130,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/runtime/pause_test.cc \
   test/unit/runtime/pace_test.cc \
   test/unit/runtime/recorder_test.cc \
+  test/unit/runtime/restart_record_test.cc \
   test/unit/runtime/round_size_test.cc \
   test/unit/runtime/run_log_test.cc \
   test/unit/runtime/start_history_test.cc \

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running jobs that get another size by a restart: rubato resize."""
+import pathlib
 import re
 import time
 
 from cluster import check, scenario
 
+from .shrink import fill, saved_since
 from .sizes import LONG, asks_again, request, runs_with, total
-from .steps import conf, published, submit_many
+from .steps import conf, published, published_again, replace, submit_many
 
 HINTS = "--comment='rubato: gpus=2,4,8;checkpoint=B:USR1@3;resize=restart'"
 
@@ -219,3 +221,50 @@ def a_rehearsal_shows_whether_a_job_saves_its_state(c):
           "lost work", said)
     check(re.findall(rf"JobId={works} rehearsal=(\w+)", log_of(c))[:3] == ["saving", "requeued", "done"],
           "three steps in the log", log_of(c))
+
+
+def loses_the_record(c):
+    """Negative control: slurmctld ends without restarts.json."""
+    kill = c.kill9_ctld
+
+    def kill_and_remove():
+        kill()
+        pathlib.Path(c.path("state/rubato/restarts.json")).unlink(missing_ok=True)
+    replace(c, "kill9_ctld", kill_and_remove)
+
+
+@scenario(cluster="shrink", needs=["rubato"], negative=loses_the_record, timeout=240)
+def a_kill_after_the_requeue_keeps_size_and_place(c):
+    """slurmctld is killed after the requeue of a restart and before state.json: the job starts with 4 GPUs
+
+    An epilog holds its node meanwhile. A job that waits for these GPUs does not get them.
+    """
+    epilog, latch = pathlib.Path(c.path("bin", c.fresh_name("epilog"))), c.latch()
+    c.defer(latch.open)
+    epilog.write_text(f"#!/bin/sh\n{latch.wait}\n", encoding="ascii")
+    epilog.chmod(0o755)
+    c.change(options={"Epilog": str(epilog)})
+    held = [fill(c, f"n{number}", 4) for number in (2, 3, 4)]
+    hints = "--comment='rubato: gpus=2,4;checkpoint=B:USR1@1;resize=restart'"
+    job = c.sbatch(f"--gpus=a100:2 -n2 -t 60 {hints}", TRAINS)
+    c.wait_state(job, "RUNNING", LONG)
+    published_again(c)
+    state = pathlib.Path(c.path("state/rubato/state.json"))
+    before = state.read_bytes()
+    c.cmd(f"rubato resize {job} --gpus 4 --no-wait")
+    c.expect(lambda: c.job(job)["Restarts"], "1", "restarts", LONG)
+    requeued = time.time()
+    waits = c.sbatch("--gpus=a100:4 -n4 -t 60", "sleep 900", name="filler")  # slurmctld saves its jobs after that
+    saved_since(c, requeued)
+    c.kill9_ctld()
+    state.write_bytes(before)
+    c.say("slurmctld is killed, and state.json is that of before the request")
+    c.start_ctld()
+    latch.open()
+    c.expect(lambda: (c.job(job)["JobState"], total(c, job), c.job(job)["Restarts"]), ("RUNNING", 4, "1"),
+             "state, GPUs and restarts", LONG)
+    c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|GRES|TresPer'")
+    check(c.job(waits)["JobState"] == "PENDING", "the other job to wait", c.job(waits)["JobState"])
+    c.say(log_of(c))
+    c.cmd(f"scancel {job} {waits} " + " ".join(map(str, held)))
+    c.wait(lambda: not c.jobs("PENDING,RUNNING,COMPLETING"), LONG, "the jobs to end")

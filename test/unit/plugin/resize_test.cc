@@ -4,8 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <unistd.h>
 
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "lib/runtime/restart_record.h"
 #include "plugin/select/gate.h"
 #include "test/support/build_snapshot.h"
 #include "test/support/fake_core.h"
@@ -22,6 +27,7 @@ using test::managing_all;
 class ResizerTest : public ::testing::Test {
  protected:
   ResizerTest() {
+    std::filesystem::create_directory(folder_);
     core().signals = core().requeues = core().made_eligible = 0;
     core().requeue_error.clear();
     core().shrunk_to.clear();
@@ -33,6 +39,8 @@ class ResizerTest : public ::testing::Test {
     core().shutting_down = false;
     key_ = add_consenting(snapshot_).key;
   }
+
+  ~ResizerTest() override { std::filesystem::remove_all(folder_); }
 
   void say(Message message) {
     std::vector<JobMessage> messages{{.job = key_, .message = std::move(message)}};
@@ -80,7 +88,8 @@ class ResizerTest : public ::testing::Test {
   AuditLog audit_{"/dev/null", clock_};
   LockTimes times_{clock_};
   Gate gate_;
-  Resizer resizer_{gate_, audit_, times_};
+  std::string folder_ = testing::TempDir() + "/resizer" + std::to_string(getpid());
+  Resizer resizer_{gate_, audit_, times_, folder_};
   Snapshot snapshot_ = make_cluster({{"a100", 8}});
   Plan plan_;
   Memory& memory_ = plan_.memory;
@@ -100,6 +109,22 @@ TEST_F(ResizerTest, SignalsWaitsAndRequeues) {
   EXPECT_EQ(core().requeues, 1);
   EXPECT_EQ(restart().step, ResizeStep::kRequeued);
   EXPECT_FALSE(restart().shares.empty());
+}
+
+// So a kill of slurmctld after the requeue loses neither size nor place.
+TEST_F(ResizerTest, WritesARestartBeforeTheRequeue) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  Memory recalled;
+  recall_restarts(folder_, snapshot_, recalled);
+  EXPECT_TRUE(recalled.asked_resizes.empty());
+  core().requeue_error = "not reached";
+  act_at(kNow + 60);
+  EXPECT_EQ(core().requeues, 0);
+  recall_restarts(folder_, snapshot_, recalled);
+  ASSERT_EQ(recalled.asked_resizes.size(), 1);
+  EXPECT_EQ(recalled.asked_resizes[0].gpus, 4);
+  EXPECT_FALSE(recalled.asked_resizes[0].shares.empty());
 }
 
 TEST_F(ResizerTest, AnAnswerEndsTheLeadTimeAndARefusalTheRestart) {
@@ -394,7 +419,7 @@ TEST_F(ResizerTest, AChangeThatWaitsForOthersAndABatchAreLeft) {
 TEST_F(ResizerTest, ARequeueThatTheStateFileMissedGoesOn) {
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
-  Resizer next(gate_, audit_, times_);
+  Resizer next(gate_, audit_, times_, folder_);
   next.resume(memory_, kNow + 100);
   EXPECT_EQ(restart().step, ResizeStep::kRequeued);
   EXPECT_EQ(restart().requeued, kNow + 100);
@@ -412,7 +437,7 @@ TEST_F(ResizerTest, ALeadTimeThatEndedLongAgoRestartsNoJob) {
   core().runs_on = true;
   for (const auto& [later, step] : {std::pair(restart().due + 120, ResizeStep::kSaving),
                                     std::pair(restart().due + 121, ResizeStep::kFailed)}) {
-    Resizer next(gate_, audit_, times_);
+    Resizer next(gate_, audit_, times_, folder_);
     next.resume(memory_, later);
     EXPECT_EQ(restart().step, step);
   }
