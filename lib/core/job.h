@@ -117,7 +117,7 @@ struct Job {
   // pending
   std::string size_bound;  ///< why it starts as requested, although its hints allow other sizes
   int tasks = 1;           ///< tasks of a pending array that may start now, one start each
-  NodeSetIndex node_set;   ///< where it may start now
+  NodeSetIndex node_set;   ///< where it may start now; of a running job if it were requeued
   NodeSetIndex later_set;  ///< where it could start later; of a running job when first
                            ///< seen, and always if it has hints
   Block block = Block::kNone;

@@ -129,6 +129,25 @@ bool waits(const Job& job, const AskedResize& restart) {
          job.restarts > restart.runs;
 }
 
+// Where the running job may get GPUs now, until `end`: where Slurm would start it, and where no
+// reservation of Slurm begins before `end`. Slurm was asked for the whole time limit.
+NodeSetIndex open_now(Snapshot& snapshot, const Job& job, Seconds end) {
+  const auto set = [&](NodeSetIndex index) {
+    return index.within(snapshot.node_sets.size()) ? snapshot.node_sets[index] : NodeSet();
+  };
+  NodeSet open = set(job.later_set);
+  for (const ReservationWindow& window : snapshot.windows) {
+    if (window.end <= snapshot.taken || window.start >= end) continue;
+    NodeSet rest;
+    std::ranges::set_difference(open, set(window.node_set), std::back_inserter(rest));
+    open = std::move(rest);
+  }
+  NodeSet all;
+  std::ranges::set_union(open, set(job.node_set), std::back_inserter(all));
+  snapshot.node_sets.push_back(std::move(all));
+  return NodeSetIndex(snapshot.node_sets.size() - 1);
+}
+
 // The running job waits, as after a requeue, and its GPUs are free.
 Result<Job> requeued(Snapshot& snapshot, const JobKey& key) {
   const auto at = std::ranges::find_if(snapshot.jobs, [&](const Job& job) {
@@ -139,7 +158,7 @@ Result<Job> requeued(Snapshot& snapshot, const JobKey& key) {
   snapshot.jobs.erase(at);
   release(snapshot, job.allocation);
   job.state = JobState::kPending;
-  job.node_set = job.later_set;
+  job.node_set = open_now(snapshot, job, add_seconds(snapshot.taken, job.time_limit));
   job.allocation.clear();
   job.start = job.end_limit = 0;
   job.eligible = std::min(job.eligible, snapshot.taken);
@@ -324,7 +343,8 @@ Result<Start> start_beside(const Snapshot& snapshot, const Models& models, const
   auto more = part_beside(*at, wish, now);
   if (!more) return tl::unexpected(more.error());
   Snapshot next = snapshot;
-  more->node_set = only != nullptr ? set_within(next, more->later_set, *only) : more->later_set;
+  more->node_set = open_now(next, *at, add_seconds(now, more->time_limit));
+  if (only != nullptr) more->node_set = set_within(next, more->node_set, *only);
   return start_alone(std::move(next), *std::move(more), wish, models, config, now);
 }
 

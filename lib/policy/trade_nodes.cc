@@ -206,7 +206,8 @@ std::optional<std::vector<NodeShare>> TradePlacer::shares_kept(std::size_t i, in
 PendingEntry TradePlacer::entry_of(Job& sized, const Job& job) const {
   PendingEntry as;
   as.order = EntryIndex{o_.queue.entries.size()};
-  as.nodes = as.later = o_.queue.set(job.later_set);
+  as.later = o_.queue.set(job.later_set);
+  as.nodes = job.node_set.valid() ? o_.queue.set(job.node_set) : as.later;
   as.held = &job.allocation;
   if (job.time_limit < kForever)
     sized.time_limit = std::max<Seconds>(job.end_limit - o_.input.now, 1);

@@ -248,6 +248,7 @@ Snapshot SnapshotReader::take() {
       job.end_limit = line.end_limit;
       job.exempt_until = line.exempt_until;
       job.without_step = line.without_step;
+      job.node_set = line.sets.now;
       job.later_set = line.sets.later;
       continue;
     }

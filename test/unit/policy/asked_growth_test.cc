@@ -74,6 +74,24 @@ TEST(AskedGrowth, GetsTheTypeThatItHolds) {
   EXPECT_EQ(added(snapshot, job, 4), (Added{{2, 2, 2}}));
 }
 
+// Slurm would refuse these nodes, although others are free.
+TEST(AskedGrowth, TakesNoNodeOfAReservationOfSlurm) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}, {"a100", 8}});
+  snapshot.node_sets.push_back({NodeIndex{0}});
+  snapshot.windows = {{"kept", kNow - 60, kNow + 600, NodeSetIndex{1}}};
+  add_running(snapshot, {share_of(snapshot, 1, 4)}, kNow + 3600);
+  Job& job = add_live(snapshot, {share_of(snapshot, 1, 4)});
+  EXPECT_EQ(added(snapshot, job, 6), (Added{{2, 2, 2}}));
+  EXPECT_NE(why(snapshot, job, 16), "");
+  // It begins after the end of the job.
+  snapshot.windows[0].start = snapshot.windows[0].end = kNow + 3600;
+  EXPECT_EQ(why(snapshot, job, 16), "");
+  snapshot.windows[0] = {"kept", kNow + 3599, kNow + 9000, NodeSetIndex{1}};
+  EXPECT_NE(why(snapshot, job, 16), "");
+  job.node_set = 0;  // the job may use the reservation, says Slurm
+  EXPECT_EQ(why(snapshot, job, 16), "");
+}
+
 TEST(AskedGrowth, LeavesWhatIsReservedWithinItsTime) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   const Job& job = add_live(snapshot, {share_of(snapshot, 0, 2)});

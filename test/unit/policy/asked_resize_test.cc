@@ -53,6 +53,17 @@ TEST(AskedResize, StartsOnTheGpusThatItGivesBack) {
   EXPECT_EQ(start->shares[0].gpu_count(), 4);
 }
 
+// After the requeue Slurm would not start it there.
+TEST(AskedResize, DoesNotRestartInAReservationOfSlurm) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  Job& job = add_consenting(snapshot);
+  snapshot.node_sets.push_back({NodeIndex{0}});
+  snapshot.windows = {{"kept", kNow + 600, kNow + 9000, NodeSetIndex{1}}};
+  EXPECT_FALSE(asked(snapshot, job.key, 4));
+  job.node_set = 0;
+  EXPECT_TRUE(asked(snapshot, job.key, 4));
+}
+
 TEST(AskedResize, GoesBeforeJobsThatWait) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   const JobKey job = add_consenting(snapshot).key;
