@@ -112,6 +112,8 @@ plugin_libslurm_write_la_SOURCES = \
   plugin/slurm/write/job_description.h \
   plugin/slurm/write/job_env.cc \
   plugin/slurm/write/job_env.h \
+  plugin/slurm/write/job_limits.cc \
+  plugin/slurm/write/job_limits.h \
   plugin/slurm/write/job_merge.cc \
   plugin/slurm/write/job_merge.h \
   plugin/slurm/write/job_notice.cc \

@@ -37,6 +37,7 @@ Result<void> Helpers::start(const JobKey& job, const AddedShare& share, const st
   auto helper = submit_helper(job, share, gpu_type);
   if (!helper) return tl::unexpected(helper.error());
   helpers_.push_back(*std::move(helper));
+  if (auto may = may_hold(job, helpers_); !may) return may;
   Start start;
   start.job = helpers_.back().job;
   start.partition = helpers_.back().partition;

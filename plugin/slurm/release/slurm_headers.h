@@ -82,6 +82,7 @@ extern "C" {
 #pragma weak accounting_enforce
 #pragma weak acct_db_conn
 #pragma weak assoc_mgr_tres_array
+#pragma weak assoc_mgr_tres_name_array
 #pragma weak avail_node_bitmap
 #pragma weak cg_node_bitmap
 #pragma weak g_qos_count

@@ -9,6 +9,7 @@
 #include "plugin/slurm/release/lists.h"
 #include "plugin/slurm/stock/controller.h"
 #include "plugin/slurm/write/job_description.h"
+#include "plugin/slurm/write/job_limits.h"
 #include "plugin/slurm/write/job_rewrite.h"
 #include "plugin/slurm/write/resize_facts.h"
 #include "plugin/slurm/write/set_text.h"
@@ -108,6 +109,15 @@ Result<Helper> submit_helper(const JobKey& grown, const AddedShare& share,
   helper->details->begin_time = 0;
   return Helper{.job = {helper->job_id, helper->details->submit_time},
                 .partition = job->part_ptr->name};
+}
+
+Result<void> may_hold(const JobKey& grown, const std::vector<Helper>& helpers) {
+  const job_record_t* const job = record_of(grown);
+  if (job == nullptr) return fail("it has ended");
+  std::vector<const job_record_t*> records;
+  for (const Helper& helper : helpers)
+    if (const job_record_t* record = record_of(helper.job)) records.push_back(record);
+  return fits_job_limits(*job, records);
 }
 
 void cancel_helper(const JobKey& helper) {

@@ -34,6 +34,10 @@ struct Helper {
 [[nodiscard]] Result<Helper> submit_helper(const JobKey& grown, const AddedShare& share,
                                            const std::string& gpu_type);
 
+/// Whether the job may have what these helpers request beside its own, by the limits on a single
+/// job (job_limits.h). The error names the limit.
+[[nodiscard]] Result<void> may_hold(const JobKey& grown, const std::vector<Helper>& helpers);
+
 /// Ends a helper that was not merged.
 void cancel_helper(const JobKey& helper);
 
