@@ -320,7 +320,7 @@ bool Resizer::signal(AskedResize& resize, const Job& job, const Snapshot& snapsh
     return false;
   };
   const auto running = RunningJob::find(resize.job);
-  if (!running) return refused("the job does not run any more");
+  if (!running) return refused(running.error().text);
   const char* const why = resize.live ? nullptr : running->why_not_requeued();
   if (why != nullptr) return refused(why);
   const Checkpoint& checkpoint = job.hints->checkpoint;
@@ -368,7 +368,7 @@ void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, const 
     const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
     if (!locks.held()) return;
     auto running = RunningJob::find(restart.job);
-    if (!running) return fail(restart, "the job does not run any more", now);
+    if (!running) return fail(restart, running.error().text, now);
     if (const char* why = running->why_not_requeued()) return fail(restart, why, now);
     if (const auto done = running->requeue(kPlaceKept); !done)
       return fail(restart, "Slurm does not requeue it: " + done.error().text, now);

@@ -32,6 +32,9 @@ class MessageReceiver {
       return refuse(MessageFault::kForeign, kAccessDenied,
                     fmt::format("uid {} is not the owner, root or SlurmUser", uid));
     }
+    if (job.suspended) {
+      return refuse(MessageFault::kNotRunning, kJobSuspended, "the job is suspended");
+    }
     if (!job.running) {
       return refuse(MessageFault::kNotRunning, kJobNotRunning, "the job is not running");
     }

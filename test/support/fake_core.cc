@@ -48,7 +48,7 @@ void save_soon() {}
 
 void wake_stock_scheduler() { ++test::core().stock_woken; }
 
-std::optional<RunningJob> RunningJob::find(const JobKey& /*key*/) { return RunningJob(nullptr); }
+Result<RunningJob> RunningJob::find(const JobKey& /*key*/) { return RunningJob(nullptr); }
 const char* RunningJob::why_not_requeued() const { return nullptr; }
 Result<void> RunningJob::signal(const Checkpoint& /*checkpoint*/) const {
   ++test::core().signals;

@@ -8,6 +8,7 @@ namespace rubato {
 static_assert(kSlurmSuccess == SLURM_SUCCESS && kSlurmError == SLURM_ERROR);
 static_assert(kAccessDenied == ESLURM_ACCESS_DENIED);
 static_assert(kJobNotRunning == ESLURM_JOB_NOT_RUNNING);
+static_assert(kJobSuspended == ESLURM_JOB_SUSPENDED);
 static_assert(kNotSupported == ESLURM_NOT_SUPPORTED);
 
 }  // namespace rubato

@@ -10,9 +10,9 @@ namespace rubato {
 namespace {
 
 const char* why_not_now(const ResizeFacts& job) {
+  if (job.suspended) return "it is suspended";  // then Slurm does not call it running
   if (!job.running) return "it does not run";
   if (job.completing) return "it is completing";
-  if (job.suspended) return "it is suspended";
   if (job.configuring) return "its nodes are not ready yet";
   if (job.resizing) return "it is being resized";
   if (job.being_expanded) return "another job expands it";

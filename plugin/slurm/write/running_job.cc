@@ -8,11 +8,12 @@
 
 namespace rubato {
 
-std::optional<RunningJob> RunningJob::find(const JobKey& key) {
+Result<RunningJob> RunningJob::find(const JobKey& key) {
   job_record_t* job = find_job_record(key.id);
-  if (job == nullptr || job->details == nullptr || job->details->submit_time != key.submit ||
-      !IS_JOB_RUNNING(job))
-    return std::nullopt;
+  const bool same =
+      job != nullptr && job->details != nullptr && job->details->submit_time == key.submit;
+  if (same && IS_JOB_SUSPENDED(job)) return fail("the job is suspended");
+  if (!same || !IS_JOB_RUNNING(job)) return fail("the job does not run any more");
   return RunningJob(job);
 }
 

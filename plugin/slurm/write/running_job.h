@@ -3,7 +3,6 @@
 // functions need LockKind::kAct.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "lib/base/error.h"
@@ -16,8 +15,9 @@ namespace rubato {
 
 class RunningJob {
  public:
-  /// nullopt if the job is gone, does not run, or another job uses its id.
-  [[nodiscard]] static std::optional<RunningJob> find(const JobKey& key);
+  /// The error says that the job is suspended, or does not run: it is gone, or another job uses its
+  /// id.
+  [[nodiscard]] static Result<RunningJob> find(const JobKey& key);
 
   /// Why slurmctld would not requeue it, or must not; null if it can.
   [[nodiscard]] const char* why_not_requeued() const;

@@ -87,6 +87,7 @@ bool JobUpdate::find_target(MessageTarget& target) const {
   target = {.key = {job->job_id, job->details != nullptr ? job->details->submit_time : 0},
             .owner = job->user_id,
             .running = IS_JOB_RUNNING(job),
+            .suspended = IS_JOB_SUSPENDED(job),
             .restarts = static_cast<int>(job->restart_cnt)};
   return true;
 }

@@ -41,6 +41,7 @@ struct MessageTarget {
   JobKey key;
   std::uint32_t owner = 0;
   bool running = false;
+  bool suspended = false;
   int restarts = 0;
 };
 

@@ -67,6 +67,16 @@ TEST(ShrinkRules, RefusesWhatDoesNotRunAndWhatSlurmForbids) {
   EXPECT_EQ(why_not_shrink(facts, {2, 7}), "SchedulerParameters has disable_job_shrink");
 }
 
+// For Slurm a suspended job does not run; the reason must be the suspension.
+TEST(ShrinkRules, NamesTheSuspensionFirst) {
+  ResizeFacts facts = on_three_nodes();
+  facts.running = false;
+  facts.suspended = true;
+  EXPECT_EQ(why_not_shrink(facts, {2, 7}), "it is suspended");
+  facts.gpu_types = {"a100"};
+  EXPECT_EQ(why_not_grow(facts, "a100"), "it is suspended");
+}
+
 TEST(ShrinkRules, SpellsTheSubmittedListInAnotherWay) {
   EXPECT_EQ(other_spelling("n[1,3]", "n1", "n[1-4]"), "n[1,3]");
   EXPECT_EQ(other_spelling("n[1,3]", "n1", ""), "n[1,3]");
