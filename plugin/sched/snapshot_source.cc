@@ -57,13 +57,13 @@ std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
     if (!locks.held()) return std::nullopt;
     if (!check_records_once()) return std::nullopt;
     seen_ = change_mark();
-    reader_.gather(config, write, depth, &restore_request);
+    reader_.gather(config, write, depth, &repair_record);
     coming_ = coming_nodes();
   }
   if (!reader_.owed().empty()) {
     const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_,
                           !config.off(Mechanism::kServerCount));
-    if (locks.held()) restore_requests(reader_.owed());
+    if (locks.held()) repair_records(reader_.owed());
     if (!config.off(Mechanism::kSave)) save_soon();
   }
   Snapshot snapshot = reader_.take();

@@ -136,11 +136,11 @@ RecordCheck check_records() {
   return {.fit = false, .jobs = true, .text = "slurmctld's job record has 8 bytes more"};
 }
 
-void restore_requests(const std::vector<JobId>&) {}
+void repair_records(const std::vector<JobId>&) {}
 
-bool restore_request(job_record_t&) { return false; }
+bool repair_record(job_record_t&) { return false; }
 
-void SnapshotReader::gather(const Config&, bool, Depth depth, RestoreRequest) {
+void SnapshotReader::gather(const Config&, bool, Depth depth, RepairRecord) {
   if (depth == Depth::kFull) ++test::core().full_looks;
 }
 

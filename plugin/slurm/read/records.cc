@@ -72,4 +72,13 @@ bool job_record_fits(const job_record_t& job) {
   return rc.has_value();
 }
 
+bool waits_without_slurmdbd(const job_record_t& job) {
+  return job.db_index == NO_VAL64 && job.resize_time != 0 && !slurm_with_slurmdbd();
+}
+
+bool keeps_resize_time(const job_record_t& job) {
+  const job_record_t* const record = &job;  // for the macros
+  return job.resize_time != 0 && IS_JOB_PENDING(record) && !IS_JOB_COMPLETING(record);
+}
+
 }  // namespace rubato

@@ -22,4 +22,14 @@ struct RecordCheck {
 /// Checks the job record and its details. Cheap: caches the first result.
 [[nodiscard]] bool job_record_fits(const job_record_t& job);
 
+/// 22.05 sets db_index to "being stored" after each resize, and refuses updates until slurmdbd has
+/// answered (job_mgr.c, job_post_resize_acctg and _update_job). Without slurmdbd no answer comes:
+/// true for such a job.
+[[nodiscard]] bool waits_without_slurmdbd(const job_record_t& job);
+
+/// slurmctld keeps resize_time after a requeue (job_mgr.c, batch_requeue_fini). slurmdbd then takes
+/// the next run for the last row of the run before (accounting_storage_slurmdbd.c,
+/// _setup_job_start_msg): true for such a job that waits.
+[[nodiscard]] bool keeps_resize_time(const job_record_t& job);
+
 }  // namespace rubato

@@ -9,6 +9,7 @@
 #include "plugin/common/release.h"
 #include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/read/node_view.h"
+#include "plugin/slurm/read/records.h"
 #include "plugin/slurm/read/singletons.h"
 #include "plugin/slurm/read/snapshot_look.h"
 #include "plugin/slurm/release/lists.h"
@@ -111,19 +112,21 @@ void SnapshotPass::walk() {
     if (i + kDetailsAhead < jobs.size()) fetch_details(*jobs[i + kDetailsAhead]);
     note_victim(*jobs[i]);
     if (is_running(*jobs[i])) {
+      if (waits_without_slurmdbd(*jobs[i])) repair(*jobs[i], Mechanism::kShrinkRepair);
       running_.push_back(jobs[i]);
     } else if (is_pending(*jobs[i])) {
-      if (owes_request(*jobs[i])) restore_owed(*jobs[i]);
+      if (owes_request(*jobs[i]) || keeps_resize_time(*jobs[i]))
+        repair(*jobs[i], Mechanism::kRestore);
       pending_.push_back({jobs[i], full_ ? nullptr : reader_.cache_.find(*jobs[i])});
     }
   }
 }
 
-// Restores the original request of a requeued job before it is read.
-void SnapshotPass::restore_owed(job_record_t& job) {
-  if (config_.off(Mechanism::kRestore)) return;
+// What a resize leaves in a requeued or running job, before it is read (repair_record()).
+void SnapshotPass::repair(job_record_t& job, Mechanism mechanism) {
+  if (config_.off(mechanism)) return;
   if (may_write_)
-    (void)restore_(job);
+    (void)repair_(job);
   else
     reader_.owed_.push_back(job.job_id);
 }
@@ -225,14 +228,14 @@ void SnapshotPass::run() {
 }
 
 void SnapshotReader::gather(const Config& config, bool may_write, Depth depth,
-                            RestoreRequest restore) {
+                            RepairRecord repair) {
   if (!known_) {
     // A look that failed may have left jobs in the cache that it had not read to the end.
     depth = Depth::kFull;
     cache_.clear();
   }
   known_ = false;
-  SnapshotPass(*this, config, may_write, depth, restore).run();
+  SnapshotPass(*this, config, may_write, depth, repair).run();
   known_ = true;
 }
 

@@ -26,8 +26,8 @@ enum class Depth {
   kFull,   ///< reads each job, too
 };
 
-/// Restores the original request of a pending job (plugin/slurm/write/job_rewrite.h).
-using RestoreRequest = bool (*)(job_record_t& job);
+/// repair_record() (plugin/slurm/write/job_rewrite.h).
+using RepairRecord = bool (*)(job_record_t& job);
 
 /// The start that stock backfill plans for a pending job that it may plan.
 struct StockPlan {
@@ -68,10 +68,10 @@ class SnapshotReader {
   void read_plans_of(std::vector<JobId> jobs) { asked_ = std::move(jobs); }
   /// With `may_write`: needs LockKind::kAct, builds the queue as schedule() does, with tests of
   /// dependencies and limits. Without: needs LockKind::kLook and changes no record. With
-  /// `may_write`, calls `restore` for each job that owes its request, before reading it.
-  void gather(const Config& config, bool may_write, Depth depth, RestoreRequest restore);
-  /// Jobs that owe their request (owes_request()) after a look that may not write. The caller
-  /// restores them.
+  /// `may_write`, calls `repair` for each job that owes its request (owes_request()), waits for
+  /// slurmdbd in vain (waits_without_slurmdbd()) or keeps_resize_time(), before reading it.
+  void gather(const Config& config, bool may_write, Depth depth, RepairRecord repair);
+  /// Such jobs after a look that may not write. The caller repairs them.
   [[nodiscard]] const std::vector<JobId>& owed() const { return owed_; }
   /// The result of gather(), without Snapshot::memory.
   [[nodiscard]] Snapshot take();

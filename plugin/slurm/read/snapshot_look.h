@@ -30,13 +30,13 @@ inline bool is_pending(const job_record_t& job) {
 class SnapshotPass {
  public:
   SnapshotPass(SnapshotReader& reader, const Config& config, bool may_write, Depth depth,
-               RestoreRequest restore)
+               RepairRecord repair)
       : reader_(reader),
         config_(config),
         may_write_(may_write),
         depth_(depth),
         full_(depth == Depth::kFull),
-        restore_(restore) {}
+        repair_(repair) {}
 
   void run();
 
@@ -45,7 +45,7 @@ class SnapshotPass {
   void partitions();
   void windows();
   void walk();
-  void restore_owed(job_record_t& job);
+  void repair(job_record_t& job, Mechanism mechanism);
   void append_magnetic(const SlurmQueueEntry& entry, std::vector<SlurmQueueEntry>& entries);
   [[nodiscard]] Singletons singletons() const;
   [[nodiscard]] std::vector<SlurmQueueEntry> light_queue();
@@ -93,7 +93,7 @@ class SnapshotPass {
   bool may_write_;
   Depth depth_;
   bool full_;  // reads each job
-  RestoreRequest restore_;
+  RepairRecord repair_;
   bool preemption_ = slurm_preemption_enabled();
   StockReserveRules rules_ = StockReserveRules::read();
   bool backfilling_ = slurmctld_diag_stats.bf_active != 0;

@@ -12,8 +12,10 @@
 #include "plugin/slurm/read/job_request.h"
 #include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/read/kept_request.h"
+#include "plugin/slurm/read/records.h"
 #include "plugin/slurm/release/differences.h"
 #include "plugin/slurm/write/job_variables.h"
+#include "plugin/slurm/write/resize_facts.h"
 #include "plugin/slurm/write/set_text.h"
 
 namespace rubato {
@@ -314,9 +316,15 @@ void keep_request(job_record_t& job) {
   add_entries(job, entries_of({{kKeptRequest, to_text(request_fields(job))}}));
 }
 
-void restore_requests(const std::vector<JobId>& jobs) {
+bool repair_record(job_record_t& job) {
+  end_wait_without_slurmdbd(job);
+  if (keeps_resize_time(job)) job.resize_time = 0;
+  return restore_request(job);
+}
+
+void repair_records(const std::vector<JobId>& jobs) {
   for (const JobId id : jobs)
-    if (job_record_t* job = find_job_record(id); job != nullptr) (void)restore_request(*job);
+    if (job_record_t* job = find_job_record(id); job != nullptr) (void)repair_record(*job);
 }
 
 }  // namespace rubato

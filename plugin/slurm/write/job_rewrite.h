@@ -60,7 +60,12 @@ bool restore_request(job_record_t& job);
 /// already. Needs LockKind::kAct.
 void keep_request(job_record_t& job);
 
-/// Calls restore_request() for each of these jobs that still exists.
-void restore_requests(const std::vector<JobId>& jobs);
+/// What a look at the jobs finds to repair: restore_request(), the wait of a resized job for
+/// slurmdbd where there is none (waits_without_slurmdbd()), and keeps_resize_time(). Needs
+/// LockKind::kAct. Returns whether a request was restored.
+bool repair_record(job_record_t& job);
+
+/// Calls repair_record() for each of these jobs that still exists.
+void repair_records(const std::vector<JobId>& jobs);
 
 }  // namespace rubato

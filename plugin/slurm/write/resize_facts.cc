@@ -5,16 +5,13 @@
 #include <string>
 
 #include "plugin/slurm/read/gres_arrays.h"
+#include "plugin/slurm/read/records.h"
 #include "plugin/slurm/release/differences.h"
 #include "plugin/slurm/release/lists.h"
 
 namespace rubato {
 
 namespace {
-
-bool waits_without_slurmdbd(const job_record_t& job) {
-  return job.db_index == NO_VAL64 && job.resize_time != 0 && !slurm_with_slurmdbd();
-}
 
 std::vector<std::string> gpu_types_of(const job_record_t& job) {
   std::vector<std::string> types;

@@ -9,9 +9,8 @@ namespace rubato {
 
 [[nodiscard]] ResizeFacts resize_facts(const job_record_t& job);
 
-/// 22.05 sets db_index to "being stored" after each resize, and refuses updates until slurmdbd has
-/// answered (job_mgr.c, job_post_resize_acctg and _update_job). Without slurmdbd no answer comes.
-/// Ends that wait; does nothing otherwise.
+/// Ends the wait of a job for an answer of slurmdbd where there is none (waits_without_slurmdbd());
+/// does nothing otherwise.
 void end_wait_without_slurmdbd(job_record_t& job) noexcept;
 
 /// The sorted indices of `nodes`; none if null.
