@@ -27,11 +27,11 @@ STEP = "env -u SLURM_GPUS -u SLURM_GPUS_PER_NODE -u SLURM_NTASKS -u SLURM_NPROCS
 class Grows:
     """A job of two GPUs on one node, with a step, that may have more while it runs."""
 
-    def __init__(self, c, options="", hints=LIVE):
+    def __init__(self, c, options="", hints=LIVE, before=""):
         self.c = c
         self.latch = c.latch()
         self.out = c.path("out", c.fresh_name("alive"))
-        script = SCRIPT.format(nodes=1, out=self.out, wait=self.latch.wait)
+        script = before + SCRIPT.format(nodes=1, out=self.out, wait=self.latch.wait)
         self.job = c.sbatch(f"-n2 --gpus=a100:2 -t 60 {hints} {options}", script, name="grows")
         c.wait_state(self.job, "RUNNING", LONG)
         self.node = c.job(self.job)["NodeList"]
