@@ -200,6 +200,9 @@ The sender is not the owner, root or SlurmUser; for resize and hold\-size, nor a
 .B Job is not running
 Only a running job can send messages.
 .TP
+.B Job is current suspended, requested operation disabled
+So says Slurm of a suspended job.
+.TP
 .B Requested operation not supported on this system
 Rubato acts on neither resize nor hold\-size in mode observe.
 .TP
