@@ -20,6 +20,23 @@ shape("pairs", nodes=(Nodes("n[1-2]", "a100:2"),), load=False, rubato_conf=CHECK
 SOURCE = pathlib.Path(__file__).resolve().parents[3]
 
 
+def example(c, *more):
+    """A folder of its own with the example, rubato.py and further files of contrib/. Fails without PyTorch."""
+    there = c.ask("/usr/bin/python3 -c 'import torch'", check=False)
+    check(there.rc == 0, "PyTorch, for these scenarios alone: apt-get install python3-torch", there)
+    folder = c.path("out", c.fresh_name("ddp"))
+    shutil.copytree(SOURCE / "docs/examples/ddp", folder)
+    for file in ("python/rubato.py", *more):
+        shutil.copy(SOURCE / "contrib" / file, folder)
+    os.chmod(folder, 0o777)
+    return folder
+
+
+def output_of(folder):
+    path = os.path.join(folder, "out.txt")
+    return pathlib.Path(path).read_text(encoding="utf-8") if os.path.exists(path) else ""
+
+
 def losses(text):
     """{step: loss} of each run in the output of the example."""
     return [dict((int(step), float(loss)) for step, loss in re.findall(r"^step (\d+) loss (\S+)", run, re.MULTILINE))
@@ -32,19 +49,13 @@ def a_ddp_training_goes_on_at_another_size(c):
 
     The second run begins at the step that the first one saved after its signal, and with its loss.
     """
-    there = c.ask("/usr/bin/python3 -c 'import torch'", check=False)
-    check(there.rc == 0, "PyTorch, for this scenario alone: apt-get install python3-torch", there)
     c.write_rubato_conf(conf("MessageInterval=0"))
-    folder = c.path("out", c.fresh_name("ddp"))
-    shutil.copytree(SOURCE / "docs/examples/ddp", folder)
-    shutil.copy(SOURCE / "contrib/python/rubato.py", folder)
-    os.chmod(folder, 0o777)
+    folder = example(c)
     # srun gives every process a core; the processes of all tests share the cores of this machine.
     job = c.ask(f"cd {folder} && sbatch --parsable -o out.txt job.sh --steps 100000 --pause 0.01").split()[-1]
 
     def printed():
-        path = os.path.join(folder, "out.txt")
-        return pathlib.Path(path).read_text(encoding="utf-8") if os.path.exists(path) else ""
+        return output_of(folder)
     try:
         for run, (gpus, why) in enumerate(((4, ""), (2, ", restarted by resize"), (4, ", restarted by resize"))):
             c.wait(lambda n=run, g=gpus, w=why: re.search(
@@ -79,17 +90,11 @@ def a_ddp_training_changes_its_size_live(c):
 
     Process 0 stays the same one. The loss is that of a training which no one resized.
     """
-    there = c.ask("/usr/bin/python3 -c 'import torch'", check=False)
-    check(there.rc == 0, "PyTorch, for this scenario alone: apt-get install python3-torch", there)
-    folder = c.path("out", c.fresh_name("ddp"))
-    shutil.copytree(SOURCE / "docs/examples/ddp", folder)
-    shutil.copy(SOURCE / "contrib/python/rubato.py", folder)
-    os.chmod(folder, 0o777)
+    folder = example(c)
     job = c.ask(f"cd {folder} && sbatch --parsable -o out.txt live.sh --steps 100000 --pause 0.02").split()[-1]
 
     def printed():
-        path = os.path.join(folder, "out.txt")
-        return pathlib.Path(path).read_text(encoding="utf-8") if os.path.exists(path) else ""
+        return output_of(folder)
 
     def goes_on():
         return re.findall(r"^process (\d+) goes on at step \d+ with (\d+) processes instead of (\d+) after (\S+) s$",
@@ -127,19 +132,12 @@ def torchrun_goes_on_when_gpus_come_and_go(c):
     Each run begins at the step that the one before saved, in the same job, and its loss is that of a training
     which no one resized.
     """
-    there = c.ask("/usr/bin/python3 -c 'import torch' && torchrun --help >/dev/null", check=False)
-    check(there.rc == 0, "PyTorch, for this scenario alone: apt-get install python3-torch", there)
-    folder = c.path("out", c.fresh_name("ddp"))
-    shutil.copytree(SOURCE / "docs/examples/ddp", folder)
-    for file in ("python/rubato.py", "torchrun/rubato-torchrun"):
-        shutil.copy(SOURCE / "contrib" / file, folder)
-    os.chmod(folder, 0o777)
+    folder = example(c, "torchrun/rubato-torchrun")
     # PyTorch 1.13 with Python 3.11 takes --redirects=0, its default, for nothing; a map without this process works.
     job = c.ask(f"cd {folder} && TORCHRUN='torchrun --redirects=9:1 --tee=9:1' sbatch --parsable -o out.txt torchrun.sh --steps 100000 --pause 0.02").split()[-1]
 
     def printed():
-        path = os.path.join(folder, "out.txt")
-        return pathlib.Path(path).read_text(encoding="utf-8") if os.path.exists(path) else ""
+        return output_of(folder)
 
     def began():
         return [tuple(map(int, pair)) for pair in
