@@ -36,9 +36,9 @@ import subprocess
 import threading
 import time
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Type, Union
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
 
-__all__ = ["Allocation", "Notice", "Notices", "Run", "allocation", "answer", "training"]
+__all__ = ["Allocation", "Node", "Notice", "Notices", "Run", "allocation", "answer", "nodes", "training"]
 
 _log = logging.getLogger("rubato")
 _INTERVAL = 60.0        # seconds between reports; Rubato drops more frequent reports
@@ -161,6 +161,49 @@ class Notices:
             except Exception as error:      # pylint: disable=broad-except
                 self._trouble("notices", error)
             self._ended.wait(_RETRY)
+
+
+class Node(NamedTuple):
+    """A node of a job, with what the job holds there."""
+    name: str
+    gpus: int
+    cpus: int
+
+
+def _asked(*words: str) -> str:
+    return subprocess.run(words, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=_SCONTROL_SECONDS).stdout
+
+
+def _names(hostlist: str) -> List[str]:
+    return _asked("scontrol", "show", "hostnames", hostlist).split()
+
+
+def _count(ids: str) -> int:
+    """Numbers in a list such as 0-3,8."""
+    parts = [part.partition("-") for part in ids.split(",") if part]
+    return sum(int(last or first) - int(first) + 1 for first, _, last in parts)
+
+
+def _read_nodes(shown: str, names: Callable[[str], List[str]]) -> List[Node]:
+    """The nodes of `scontrol show job -d`, which has a line for nodes with the same share:
+    Nodes=n[1-2] CPU_IDs=0-3 Mem=4000 GRES=gpu:a100:4(IDX:0-3)"""
+    found: List[Node] = []
+    for hosts, rest in re.findall(r"^ +Nodes=(\S+) (.*)$", shown, re.MULTILINE):
+        cpus = re.search(r"CPU_IDs=(\S+)", rest)
+        gpus = sum(int(count) for count in re.findall(r"gpu(?::[^:(,\s]+)?:(\d+)\(", rest))
+        found += [Node(name, gpus, _count(cpus[1]) if cpus else 1) for name in names(hosts)]
+    return found
+
+
+def nodes(job: Optional[str] = None, without: str = "") -> List[Node]:
+    """The nodes of a job now, in Slurm's order, but for those of the hostlist `without`; by default
+    of this job. Its environment has those of the start. Raises OSError or
+    subprocess.SubprocessError where scontrol does not work."""
+    job = job or os.environ.get("SLURM_JOB_ID") or ""
+    gone = set(_names(without)) if without else set()
+    return [node for node in _read_nodes(_asked("scontrol", "show", "job", "-d", job), _names)
+            if node.name not in gone]
 
 
 def _append(path: str, line: str) -> None:

@@ -314,6 +314,35 @@ cat {self.folder}/text.$n; exit $(cat {self.folder}/code.$n)""")
         self.assertEqual(self.asked(), [])
 
 
+# Of `scontrol show job -d`, Slurm 22.05.
+SHOWN = """JobId=7 JobName=train
+   NodeList=n[1-3],c1
+   JOB_GRES=gpu:a100:5
+     Nodes=n[1-2] CPU_IDs=0-1,4 Mem=2000 GRES=gpu:a100:2(IDX:0-1)
+     Nodes=n3 CPU_IDs=32 Mem=1000 GRES=gpu:a100:1(IDX:3),shard:0
+     Nodes=c1 CPU_IDs=0-15 Mem=1000 GRES=
+   MinCPUsNode=1
+"""
+
+
+def expand(names):
+    return {"n[1-2]": ["n1", "n2"]}.get(names, [names])
+
+
+class Nodes(unittest.TestCase):
+    def test_gpus_and_cpus_of_each_node(self):
+        self.assertEqual(rubato._read_nodes(SHOWN, expand),
+                         [rubato.Node("n1", 2, 3), rubato.Node("n2", 2, 3), rubato.Node("n3", 1, 1), rubato.Node("c1", 0, 16)])
+
+    def test_gpus_without_a_type(self):
+        line = "     Nodes=n1 CPU_IDs=0 Mem=0 GRES=gpu:4(IDX:0-3)\n"
+        self.assertEqual(rubato._read_nodes(line, expand), [rubato.Node("n1", 4, 1)])
+
+    def test_numbers_of_a_list(self):
+        for text, count in (("0", 1), ("0-3", 4), ("0-1,4,8-9", 5), ("", 0)):
+            self.assertEqual(rubato._count(text), count, text)
+
+
 class Checkpoints(unittest.TestCase):
     def test_the_signal_is_heard_and_the_old_handler_comes_back(self):
         heard = []

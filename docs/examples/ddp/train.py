@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trains a small network with DistributedDataParallel (gloo, on CPUs) and goes on from its checkpoint at any size.
 
-One process a GPU, started by srun or torchrun. The data are made here: no download. The global batch stays the same at each number
-of processes, so the loss goes on as if the job had never been restarted.
+One process a GPU, started by srun or torchrun. The data are made here: no download. The global batch stays the same at
+each number of processes, so the loss goes on as if the job had never been restarted.
 
 Slurm sends SIGUSR1 to the processes before a restart. They agree on the step at which they save, rank 0 writes the
 checkpoint, tells Rubato that the job is ready, and all train on until Slurm requeues the job.
