@@ -20,9 +20,8 @@ constexpr std::array kReserveReasons{"first", "waited", "starvation"};
 constexpr std::array kResizeSteps{"saving", "requeued", "done", "failed"};
 constexpr std::array kRestartReasons{"none", "requeue", "resize", "round", "rehearsal"};
 constexpr std::array kChangeActions{"shrink", "grow", "restart", "stop", "notify"};
-constexpr std::array kStayReasons{"fastest", "uncertain", "cost",   "price", "no-gpus",
-                                  "others",  "no-nodes",  "exempt", "cap",   "held",
-                                  "unreached"};
+constexpr std::array kStayReasons{"fastest",  "uncertain", "cost", "price", "no-gpus",  "others",
+                                  "no-nodes", "exempt",    "cap",  "held",  "unreached"};
 constexpr std::array kVerdicts{"start", "attempt", "reserve", "wait", "blocked", "stock"};
 
 template <typename Enum, std::size_t N>

@@ -136,7 +136,7 @@ struct Job {
   std::string plan;                   ///< execution plan that it was told; "": as submitted
   std::int64_t batch_size = 0;        ///< global batch that it was told, samples; 0: as submitted
   double starting = 0;                ///< seconds that its present start still takes
-  Seconds exempt_until = 0;  ///< end of Slurm's PreemptExemptTime, from its QOS or global; 0: none
+  Seconds exempt_until = 0;   ///< end of Slurm's PreemptExemptTime, from its QOS or global; 0: none
   bool without_step = false;  ///< no step of it runs: its batch script alone
 
   bool operator==(const Job&) const = default;

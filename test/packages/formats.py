@@ -68,7 +68,7 @@ class Debian:
 
 
 #: Plays the RPMs of a distribution: Slurm of one release, and what else Rubato's RPMs need, which Debian has.
-STUB = """Name: slurm
+PLAYED = """Name: slurm
 Version: {version}
 Release: 1
 Summary: Plays Slurm
@@ -89,7 +89,7 @@ Plays slurmctld.
 class Rpm:
     """The RPMs of `contrib/quickstart package --rpm`, with rpm's own database beside dpkg's.
 
-    rpm of Debian asks for --force-debian. All requirements are checked: stubs provide Slurm and the libraries.
+    rpm of Debian asks for --force-debian. All requirements are checked: RPMs made here provide Slurm and the libraries.
     """
     RPM = "rpm --force-debian"
 
@@ -97,23 +97,23 @@ class Rpm:
         self.files = sorted(file for file in folder.glob("*.rpm")
                             if not re.search(r"\.src\.rpm$|-debug(?:info|source)-", file.name))
         self.names = [ask("rpm", "-qp", "--qf", "%{NAME}", file) for file in self.files]
-        self.stubs = tempfile.TemporaryDirectory()
+        self.plays = tempfile.TemporaryDirectory()
 
-    def stub(self, version):
-        """The stubs' files."""
+    def played(self, version):
+        """Files of RPMs that play Slurm and the libraries."""
         lines = "\n".join(ask("rpm", "-qp", "--requires", file) for file in self.files).splitlines()
         wanted = {line.split(" ")[0] for line in lines if not re.match(r"rpmlib\(|slurm|rubato", line)}
-        top = pathlib.Path(self.stubs.name, version)
+        top = pathlib.Path(self.plays.name, version)
         top.mkdir()
         provides = "".join(f"Provides: {name}\n" for name in sorted(wanted))
-        (top / "slurm.spec").write_text(STUB.format(version=version, provides=provides), encoding="utf-8")
+        (top / "slurm.spec").write_text(PLAYED.format(version=version, provides=provides), encoding="utf-8")
         sh(f"rpmbuild -bb --quiet --define '_topdir {top}' {top}/slurm.spec")
         return " ".join(map(str, sorted(top.rglob("*.rpm"))))
 
     def prepare(self, version):
         sh("rpm --initdb")
         sh("mkdir -p /usr/share/licenses")  # of the package filesystem in distributions with RPMs
-        sh(f"{self.RPM} -i {self.stub(version)}")
+        sh(f"{self.RPM} -i {self.played(version)}")
         sh("rpm -qa")
 
     def check_refused(self, version, other):
@@ -121,12 +121,12 @@ class Rpm:
         package = next(file for file in self.files if "-plugins-" in file.name)
         sh(f"{self.RPM} -i --test {package}")
         with tempfile.TemporaryDirectory() as database:
-            sh(f"rpm --dbpath {database} --initdb && {self.RPM} --dbpath {database} -i {self.stub(other)}")
+            sh(f"rpm --dbpath {database} --initdb && {self.RPM} --dbpath {database} -i {self.played(other)}")
             said = sh(f"{self.RPM} --dbpath {database} -i --test {package}", code=None)
         for needed in ("slurm", "slurm-slurmctld"):
             check(f"{needed} = {version} is needed by slurm-rubato-plugins" in said, f"rpm to name {needed}", said)
         sh(f"{self.RPM} -i {package}")
-        said = sh(f"{self.RPM} -U --test {pathlib.Path(self.stubs.name, other)}/RPMS/noarch/*.rpm", code=None)
+        said = sh(f"{self.RPM} -U --test {pathlib.Path(self.plays.name, other)}/RPMS/noarch/*.rpm", code=None)
         check(f"slurm-slurmctld = {version} is needed by (installed) slurm-rubato-plugins" in said,
               "rpm to keep slurmctld and the plugins together", said)
         self.remove("slurm-rubato-plugins")

@@ -21,8 +21,8 @@ struct BetterRequest {
 };
 
 /// Compares with each GPU type and number of GPUs that jobs of the profile measured. Sure is what
-/// holds at the lower end of the interval, which ends 7 % below the forecast at best: reports of the
-/// same configuration differ by that.
+/// holds at the lower end of the interval, which ends 7 % below the forecast at best: reports of
+/// the same configuration differ by that.
 /// - fewer GPUs of the same type, at least 0.85 times as fast: the fewest
 /// - as many of another type, at least 1.1 times as fast: the fastest
 /// - more GPUs of the same type, at least 0.9 times as fast for each GPU: the most

@@ -56,8 +56,8 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 /// its own size alone.
 [[nodiscard]] std::vector<int> sizes_on(const Job& job, int per_node, int most);
 
-/// Whether the hints of a job let it be restarted at another size or place, and its checkpoint signal
-/// reaches it.
+/// Whether the hints of a job let it be restarted at another size or place, and its checkpoint
+/// signal reaches it.
 [[nodiscard]] bool consents_to_restart(const Job& job);
 
 /// Whether a running job may be changed: it is managed, its hints let it be restarted or change its

@@ -7,9 +7,7 @@
 #include "lib/policy/algorithms/start_time_search.h"
 
 namespace rubato {
-bool Reserver::will_be_up(NodeIndex node) const {
-  return input_.snapshot.nodes[node].in_service();
-}
+bool Reserver::will_be_up(NodeIndex node) const { return input_.snapshot.nodes[node].in_service(); }
 
 TypeId Reserver::type_of(const PendingEntry& entry, const Reservation& reservation) const {
   if (!entry.demand.wants_gpus()) return kNoGpu;

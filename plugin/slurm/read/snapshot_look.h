@@ -30,13 +30,13 @@ inline bool is_pending(const job_record_t& job) {
 class SnapshotPass {
  public:
   SnapshotPass(SnapshotReader& reader, const Config& config, bool may_write, Depth depth,
-               RepairRecord repair)
+               RepairRecord repair_record)
       : reader_(reader),
         config_(config),
         may_write_(may_write),
         depth_(depth),
         full_(depth == Depth::kFull),
-        repair_(repair) {}
+        repair_(repair_record) {}
 
   void run();
 

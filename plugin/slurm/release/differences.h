@@ -46,9 +46,9 @@ void describe_gres(job_record_t& job) noexcept;
 
 /// Before the cores of a running job become those of `merged`, which has more. A step that has all
 /// CPUs of its nodes gives back at its end all that its job has there (22.05: step_mgr.c,
-/// _step_dealloc_lps()), the new ones too. Such a step counts the CPUs of its tasks from now on; where
-/// its tasks do not share them alike, no further step starts beside it. `old_index` has the number of
-/// each node before, -1: new.
+/// _step_dealloc_lps()), the new ones too. Such a step counts the CPUs of its tasks from now on;
+/// where its tasks do not share them alike, no further step starts beside it. `old_index` has the
+/// number of each node before, -1: new.
 void settle_whole_steps(job_record_t& job, job_resources_t& merged,
                         const std::vector<int>& old_index) noexcept;
 

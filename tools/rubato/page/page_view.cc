@@ -305,7 +305,8 @@ Now now_of(const PageInput& input, const std::vector<GpuTypeUse>& use) {
   return now;
 }
 
-/// "Job 1003 of ann is the first of them and starts by 13:00."; "" where no waiting job has GPUs.
+/// " The first in the queue is job 1003 of ann, which starts by 13:00."; "" where no waiting job
+/// asks for GPUs.
 std::string first_waiting_text(const PageInput& input) {
   for (const PlanEntry& entry : queue_of(input.snapshot, input.plan)) {
     if (entry.job == nullptr || entry.job->state == JobState::kRunning ||

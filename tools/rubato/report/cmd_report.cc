@@ -123,9 +123,8 @@ std::string nothing_managed(const Site& site) {
   const Config& config = site.config;
   if (config.manage_all || !config.managed_partitions.empty() || site.config_error) return "";
   return fmt::format(
-      "ManagedPartitions is not set in {}, so no job is managed, and no new one is counted. Name "
-      "the "
-      "partitions, also in mode observe: that changes no job.",
+      "ManagedPartitions is not set in {}, so no job is managed, and no new one is counted. "
+      "Name the partitions, also in mode observe: that changes no job.",
       site.rubato_conf_path);
 }
 
