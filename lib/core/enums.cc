@@ -15,7 +15,7 @@ namespace {
 // In the order of the enumerators.
 constexpr std::array kJobStates{"pending", "running"};
 constexpr std::array kBlocks{"none",      "limit", "license", "array-limit", "reservation",
-                             "partition", "nodes", "other",   "left-out"};
+                             "partition", "nodes", "other",   "left-out",    "place"};
 constexpr std::array kReserveReasons{"first", "waited", "starvation"};
 constexpr std::array kResizeSteps{"saving", "requeued", "done", "failed"};
 constexpr std::array kRestartReasons{"none", "requeue", "resize", "round", "rehearsal"};

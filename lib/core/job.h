@@ -27,6 +27,7 @@ enum class Block {
   kNodes,        ///< nodes it names are down or drained
   kOther,        ///< anything else Slurm says; the words are in Job::block_text
   kLeftOut,      ///< not Slurm: the round is shortened, since one passed RoundDeadline
+  kPlace,        ///< not Slurm: other jobs have not yet freed the place that is kept for it
 };
 
 /// What a job asks of nodes, after Slurm's own defaults were applied. Counts are 0 where the job

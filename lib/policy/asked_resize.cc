@@ -13,6 +13,7 @@
 #include "lib/policy/algorithms/explainer.h"
 #include "lib/policy/algorithms/forecast.h"
 #include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/kept_place.h"
 #include "lib/policy/round.h"
 
 namespace rubato {
@@ -202,21 +203,33 @@ void reserve_place(Snapshot& snapshot, const Job& job, const AskedResize& restar
   all.insert(at, std::move(place));
 }
 
-// After the requeue: the job waits in its place, or an obstacle holds it until it does.
+// Other jobs have to leave the place first, and will.
+bool is_being_freed(const Snapshot& snapshot, const AskedResize& restart) {
+  return !is_free(restart.shares, snapshot) && has_place(restart, snapshot, snapshot.memory);
+}
+
+// After the requeue: the job waits in its place, or an obstacle holds it until it does. A place
+// that others still have to leave is no reservation: that would move to the time of their limits,
+// and what is free of the place would go to others.
 void hold_place(Snapshot& snapshot, const AskedResize& restart) {
   bool there = false;
   std::optional<Job> ready;
+  const bool early = is_being_freed(snapshot, restart);
   for (Job& job : snapshot.jobs) {
     there = there || (job.key.id == restart.job.id && job.state == JobState::kRunning);
     if (!waits(job, restart)) continue;
     pin(job, restart.gpus, restart.gpu_type);
     if (job.block != Block::kNone) continue;
+    if (early) {
+      job.block = Block::kPlace;
+      continue;
+    }
     // A job of several partitions has an entry for each.
     const bool fits = may_use(snapshot, job, restart.shares);
     if (!ready || (fits && !may_use(snapshot, *ready, restart.shares))) ready = job;
   }
   if (ready && may_use(snapshot, *ready, restart.shares)) reserve_place(snapshot, *ready, restart);
-  if (there || ready || restart.starts) return;
+  if (there || ready || (restart.starts && !early)) return;
   std::vector<NodeShare> shares = occupy(snapshot, restart.shares);
   snapshot.jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken, restart.due));
 }
@@ -331,7 +344,9 @@ Result<Job> part_beside(const Job& job, const RestartWish& wish, Seconds now) {
   more.start = more.end_limit = 0;
   more.eligible = std::min(more.eligible, now);
   if (more.hints) more.hints->sizes = GpuSizes({{wish.gpus, wish.gpus}});
-  return at_size(more, wish.gpus, wish.gpu_type);
+  auto sized = at_size(more, wish.gpus, wish.gpu_type);
+  if (sized) sized->request.tasks = 0;  // its tasks run already; a growth starts none
+  return sized;
 }
 
 Result<Start> start_beside(const Snapshot& snapshot, const Models& models, const Config& config,
@@ -368,10 +383,13 @@ std::optional<Snapshot> with_restarts(const Snapshot& snapshot) {
   return next;
 }
 
-void name_sizes(const Memory& memory, Plan& plan) {
+void pin_starts(const Memory& memory, Plan& plan) {
   for (const AskedResize& restart : memory.asked_resizes)
     for (Start& start : plan.starts)
-      if (kept(restart, plan.made) && start.job.id == restart.job.id) start.gpus = restart.gpus;
+      if (kept(restart, plan.made) && start.job.id == restart.job.id) {
+        start.gpus = restart.gpus;
+        start.elsewhere = false;
+      }
 }
 
 const Job* job_of(const AskedResize& restart, const Snapshot& snapshot) {

@@ -51,11 +51,13 @@ struct RestartWish {
 /// `snapshot` as a round sees it while restarts are under way. During the lead time an obstacle
 /// holds what the place has beyond the GPUs of the job, as far as that is free. Between requeue and
 /// start (ResizeStep::kRequeued) the job waits first in the queue and has one size; before it is
-/// eligible, an obstacle holds its place; `due` ends both. nullopt without such a job.
+/// eligible, and while others have to leave its place, an obstacle holds it; `due` ends both.
+/// nullopt without such a job.
 [[nodiscard]] std::optional<Snapshot> with_restarts(const Snapshot& snapshot);
 
-/// Gives the starts of such jobs the size: for the round it was their request.
-void name_sizes(const Memory& memory, Plan& plan);
+/// Gives the starts of such jobs the size: for the round it was their request. They start in their
+/// place or not yet: elsewhere they would take the nodes of other changes.
+void pin_starts(const Memory& memory, Plan& plan);
 
 /// The job of a restart in `snapshot`, after a requeue with its new submit time; null if it neither
 /// waits nor runs.

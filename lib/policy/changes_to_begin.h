@@ -23,13 +23,4 @@ namespace rubato {
 /// itself only for others to change (its lead time is over).
 [[nodiscard]] bool may_follow(const AskedResize& change, const Memory& memory, Seconds now);
 
-/// Whether the planned place of a change can still be had: every node of it is usable and has as
-/// many GPUs, cores and as much memory free, with what the job itself (unless it runs on) and those
-/// of `after` hold, whose changes did not fail.
-[[nodiscard]] bool has_place(const AskedResize& change, const Snapshot& snapshot,
-                             const Memory& memory);
-
-/// Whether the GPUs that a growth gets are free now.
-[[nodiscard]] bool is_free(const AskedResize& growth, const Snapshot& snapshot);
-
 }  // namespace rubato

@@ -99,6 +99,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/market/rank_value.h \
   lib/policy/kept_nodes.cc \
   lib/policy/kept_nodes.h \
+  lib/policy/kept_place.cc \
+  lib/policy/kept_place.h \
   lib/policy/match_and_size.cc \
   lib/policy/match_and_size.h \
   lib/policy/memory.cc \

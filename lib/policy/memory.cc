@@ -28,7 +28,8 @@ JobMemory* record_of(std::vector<JobMemory>& jobs, const JobKey& job) {
 void keep_promises(const PendingQueue& queue, const std::vector<BookedReservation>& booked,
                    std::vector<JobMemory>& jobs) {
   for (const PendingEntry& entry : queue.entries) {
-    if (entry.job->block == Block::kNone || entry.job->block == Block::kLeftOut) continue;
+    const Block block = entry.job->block;
+    if (block == Block::kNone || block == Block::kLeftOut || block == Block::kPlace) continue;
     if (JobMemory* memory = record_of(jobs, entry.job->key)) memory->promised = 0;
   }
   for (const BookedReservation& one : booked)

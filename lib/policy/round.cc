@@ -78,7 +78,7 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
     if (kept) renewed = std::move(kept);
   }
   Plan plan = decided(renewed ? *renewed : snapshot, models, config, now);
-  if (renewed && !config.off(Mechanism::kKeepPlace)) name_sizes(snapshot.memory, plan);
+  if (renewed && !config.off(Mechanism::kKeepPlace)) pin_starts(snapshot.memory, plan);
   name_restarts(snapshot, plan);
   return plan;
 }

@@ -102,7 +102,7 @@ class Committer {
 
 // Whole nodes that `job` must not use when Slurm chooses its nodes: nodes reserved for other jobs,
 // nodes that stock backfill planned for unmanaged jobs before it, nodes of later starts in this
-// plan.
+// plan, and for a GPU job nodes of changes under way.
 NodeIndices Committer::kept_from(const Job& job) const {
   NodeIndices kept;
   const Seconds end = add_seconds(snapshot_.taken, job.time_limit);
@@ -125,6 +125,11 @@ NodeIndices Committer::kept_from(const Job& job) const {
       if (!planned || end <= other.stock_start) continue;
       kept.insert(other.stock_nodes.begin(), other.stock_nodes.end());
     }
+  if (job.request.wants_gpus()) {
+    for (const AskedResize& change : plan_.memory.asked_resizes)
+      if (!change.over() && change.job.id != job.key.id)
+        for (const NodeShare& share : change.shares) kept.insert(share.node);
+  }
   for (std::size_t i = next_; i < plan_.starts.size(); ++i)
     if (plan_.starts[i].job != job.key)
       for (const NodeShare& share : plan_.starts[i].shares) kept.insert(share.node);
@@ -236,6 +241,9 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
     case StartResult::kLimit:
     case StartResult::kRefused:
       ++count_.refused;
+      log().debug("slurmctld does not start JobId={}{}{}{} now: {}", start.job.id,
+                  start.gpu_type.empty() ? "" : " GpuType=", start.gpu_type, size_words(start),
+                  outcome.words);
       if (start.managed) {
         refusals_.push_back(
             {.job = start.job, .reason = outcome.words, .planned = !preempts(start)});

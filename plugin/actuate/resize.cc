@@ -16,6 +16,7 @@
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/asked_shrink.h"
 #include "lib/policy/changes_to_begin.h"
+#include "lib/policy/kept_place.h"
 #include "lib/runtime/restart_record.h"
 #include "plugin/actuate/grow.h"
 #include "plugin/actuate/resize_notice.h"
@@ -98,7 +99,7 @@ Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
 
 // The jobs before it have changed, but their nodes are not free yet.
 bool waits_to_grow(const AskedResize& resize, const Snapshot& snapshot, const Memory& memory) {
-  if (!grows(resize) || resize.shares.empty() || is_free(resize, snapshot)) return false;
+  if (!grows(resize) || resize.shares.empty() || is_free(resize.shares, snapshot)) return false;
   return has_place(resize, snapshot, memory) && snapshot.taken < resize.due + kPlaceKept;
 }
 

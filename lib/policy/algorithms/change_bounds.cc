@@ -9,6 +9,9 @@
 namespace rubato {
 namespace {
 
+constexpr Seconds kMinute = 60;
+constexpr Seconds kLongestPause = 600;  // as long as the record of a change is kept
+
 // Slurm's time and MinRunTime both count from the last start.
 ChangeBound exempt_bound(const RoundInput& input, const Job& job) {
   const Seconds least = input.config.min_run_time;
@@ -35,18 +38,19 @@ std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job)
   return std::nullopt;
 }
 
-Seconds next_try(const AskedResize& failed, const Job& job) {
+Seconds next_try(const Config& config, const AskedResize& failed, const Job& job) {
   const Seconds took = std::max<Seconds>(failed.since - failed.asked, 0);
   const auto cost = static_cast<Seconds>(std::ceil(job.costs.restart));
-  return add_seconds(failed.since, std::max(took + cost, kMinRetry));
+  const Seconds least = config.message_interval > 0 ? std::min(config.message_interval, kLongestPause) : kMinute;
+  return add_seconds(failed.since, std::max(took + cost, least));
 }
 
-bool is_changing(const Memory& memory, const Job& job, Seconds now) {
-  return std::ranges::any_of(memory.asked_resizes, [&](const AskedResize& resize) {
+bool is_changing(const RoundInput& input, const Job& job) {
+  return std::ranges::any_of(input.snapshot.memory.asked_resizes, [&](const AskedResize& resize) {
     if (resize.job.id != job.key.id) return false;
     if (!resize.over()) return true;
     const bool failed = resize.by_round && resize.step == ResizeStep::kFailed;
-    return failed && now < next_try(resize, job);
+    return failed && input.now < next_try(input.config, resize, job);
   });
 }
 

@@ -28,17 +28,15 @@ struct ChangeBound {
 /// restarted, else the longer one of Slurm's PreemptExemptTime and MinRunTime. None: it may change.
 [[nodiscard]] std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job);
 
-/// Least time after a failed change until the next one, seconds: what failed at once would fail in
-/// each round.
-inline constexpr Seconds kMinRetry = 60;
-
 /// Until when a change that the round decided, and that failed, keeps its job out of the market.
-/// That is as long as the try took, and as a restart costs beside (at least kMinRetry): so a job
-/// is in tries that fail for less than half of the time.
-[[nodiscard]] Seconds next_try(const AskedResize& failed, const Job& job);
+/// That is as long as the try took, and as a restart costs beside: so a job is in tries that fail
+/// for less than half of the time. It is at least one MessageInterval (a minute without one, at most
+/// ten minutes), since jobs tell nothing new before, and what failed at once would fail in each
+/// round.
+[[nodiscard]] Seconds next_try(const Config& config, const AskedResize& failed, const Job& job);
 
 /// Whether a change of the job is under way, or one that the round decided has just failed
 /// (next_try()): the round then decides about no other.
-[[nodiscard]] bool is_changing(const Memory& memory, const Job& job, Seconds now);
+[[nodiscard]] bool is_changing(const RoundInput& input, const Job& job);
 
 }  // namespace rubato

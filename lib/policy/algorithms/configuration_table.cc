@@ -463,7 +463,7 @@ std::vector<ConfigurationTable> configuration_tables(const RoundInput& input,
   for (const Job& job : input.snapshot.jobs) {
     if (job.state != JobState::kRunning) continue;
     running.insert(job.key);
-    const bool changes = may_change(job) && !is_changing(input.snapshot.memory, job, input.now) &&
+    const bool changes = may_change(job) && !is_changing(input, job) &&
                          queue.entries_of(job.key).empty() &&
                          holds_usable_gpus(input.snapshot, capacity, job);
     if (changes) add(job, nullptr);

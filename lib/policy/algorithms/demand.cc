@@ -23,6 +23,8 @@ Demand::Demand(const Request& request) : request_(request), threads_(std::max(re
   min_nodes_ = std::max(request.min_nodes, 1);
   max_nodes_ = request.max_nodes > 0 ? request.max_nodes : kNoBound;
   set_shape();
+  // No more nodes than tasks (Slurm 22.05.8, select/cons_tres/job_test.c:1049 and 3178).
+  if (request.tasks > 0) max_nodes_ = std::min(max_nodes_, std::max(request.tasks, min_nodes_));
   check();
 }
 

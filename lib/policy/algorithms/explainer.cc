@@ -301,6 +301,10 @@ void Explainer::decided(const PendingEntry& entry, const EntryOutcome& outcome, 
             "was left out of this round, since rounds with all jobs passed RoundDeadline";
         return;
       }
+      if (job.block == Block::kPlace) {
+        account.reason = "starts as soon as running jobs have left the nodes that are kept for it";
+        return;
+      }
       account.reason =
           "Slurm does not let it start: " + account.say("slurm_reason", block_words(job));
       return;
@@ -395,7 +399,8 @@ Explanation Explainer::explain(const PendingEntry& entry, const EntryOutcome& ou
     explanation.gpu_type = booked->reservation.gpu_type;
     explanation.nodes = names(booked->reservation.shares);
   }
-  explanation.word = squeue_reason(outcome, booked);
+  explanation.word =
+      entry.job->block == Block::kPlace ? "RubatoNext" : squeue_reason(outcome, booked);
   interval(entry, outcome, booked, explanation);
   return explanation;
 }

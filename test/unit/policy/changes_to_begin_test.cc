@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "lib/policy/asked_resize.h"
+#include "lib/policy/kept_place.h"
+#include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
 
 namespace rubato {
@@ -141,6 +144,8 @@ TEST_F(ChangesToBegin, APlaceCountsWhatTheOthersGiveUp) {
   EXPECT_FALSE(has_place(moves, snapshot_, memory));
   snapshot_.nodes[1].usable = false;
   EXPECT_FALSE(has_place(moves, snapshot_, {}));
+  snapshot_.nodes[1].coming = true;  // a job is completing there
+  EXPECT_TRUE(has_place(moves, snapshot_, {}));
 }
 
 // A job that runs on keeps what it has: only what is free, or freed by others, counts.
@@ -151,31 +156,88 @@ TEST_F(ChangesToBegin, AGrowthWaitsForFreeGpus) {
   grows.shares = {share_of(snapshot_, 1, 4)};
   grows.after = {running_[1]};
   EXPECT_TRUE(has_place(grows, snapshot_, {}));
-  EXPECT_FALSE(is_free(grows, snapshot_));
+  EXPECT_FALSE(is_free(grows.shares, snapshot_));
   snapshot_.nodes[1].gpus[0].free = 4;
-  EXPECT_TRUE(is_free(grows, snapshot_));
+  EXPECT_TRUE(is_free(grows.shares, snapshot_));
+  snapshot_.nodes[1].usable = false;  // Slurm starts nothing there until all jobs have completed
+  EXPECT_FALSE(is_free(grows.shares, snapshot_));
+  snapshot_.nodes[1].usable = true;
   grows.shares = {share_of(snapshot_, 0, 4)};
   EXPECT_FALSE(has_place(grows, snapshot_, {}));
 }
 
-// Between the round that freed its place and its start, the waiting job is first in the queue and
-// has this size only; the place is taken for others.
+// Until the others have left its place, the waiting job starts nowhere. What is free of the place
+// stays free, since a reservation would move to the end of their time limits.
+TEST_F(ChangesToBegin, APlaceThatOthersLeaveIsKeptFree) {
+  change(0, ChangeAction::kStop);
+  start(0, {running_[0]});
+  snapshot_.memory.asked_resizes = changes_to_begin(snapshot_, plan_);
+  for (AskedResize& one : snapshot_.memory.asked_resizes) one.due = kNow + 100;
+  NodeShare& held = std::ranges::find(snapshot_.jobs, running_[0], &Job::key)->allocation[0];
+  held.gpus[0].count = 5;
+  held.cores = 0;
+  held.memory = 0;
+  snapshot_.nodes[0] = test::make_node("n1", {{"a100", 8}});
+  snapshot_.nodes[0].gpus[0].free = 3;
+  const JobKey small = add_pending(snapshot_, 2).key;
+  const auto next = with_restarts(snapshot_);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->nodes[0].gpus[0].free, 0);
+  EXPECT_TRUE(next->memory.reservations.empty());
+  const Plan plan = round(snapshot_, Models{}, test::managing_all(Mode::kElastic), kNow);
+  EXPECT_TRUE(plan.starts.empty());
+  const auto told = std::ranges::find(plan.explanations, waits_, &Explanation::job);
+  ASSERT_NE(told, plan.explanations.end());
+  EXPECT_EQ(told->word, "RubatoNext");
+  EXPECT_EQ(told->reason,
+            "starts as soon as running jobs have left the nodes that are kept for it");
+  snapshot_.memory.asked_resizes.clear();
+  const Plan without = round(snapshot_, Models{}, test::managing_all(Mode::kElastic), kNow);
+  ASSERT_EQ(without.starts.size(), 1);
+  EXPECT_EQ(without.starts[0].job, small);
+}
+
+// Then it is first in the queue and has this size only; the place is taken for others.
 TEST_F(ChangesToBegin, APromisedJobIsPinnedToItsPlace) {
   change(0, ChangeAction::kStop);
   start(0, {running_[0]});
   auto all = changes_to_begin(snapshot_, plan_);
   all[0].due = kNow + 100;
   snapshot_.memory.asked_resizes = all;
+  std::erase_if(snapshot_.jobs, [&](const Job& job) { return job.key == running_[0]; });
+  snapshot_.nodes[0] = test::make_node("n1", {{"a100", 8}});
   const auto next = with_restarts(snapshot_);
   ASSERT_TRUE(next);
   ASSERT_EQ(next->memory.reservations.size(), 1);
   EXPECT_EQ(next->memory.reservations[0].job, waits_);
   EXPECT_EQ(next->memory.reservations[0].shares, plan_.starts[0].shares);
+  const Plan plan = round(snapshot_, Models{}, test::managing_all(Mode::kElastic), kNow);
+  ASSERT_EQ(plan.starts.size(), 1);
+  EXPECT_FALSE(plan.starts[0].elsewhere);
   std::erase_if(snapshot_.jobs, [&](const Job& job) { return job.key == waits_; });
   Memory memory = snapshot_.memory;
   const auto closed = follow_resizes(memory, snapshot_);
-  ASSERT_EQ(closed.size(), 1);
-  EXPECT_EQ(closed[0].words, "the job is not there any more");
+  const auto start = std::ranges::find(closed, waits_, &AskedResize::job);
+  ASSERT_NE(start, closed.end());
+  EXPECT_EQ(start->words, "the job is not there any more");
+}
+
+// A node that goes down cannot be waited for: then the job may start on others.
+TEST_F(ChangesToBegin, APlaceThatIsLostIsNotWaitedFor) {
+  change(0, ChangeAction::kStop);
+  start(0, {running_[0]});
+  auto all = changes_to_begin(snapshot_, plan_);
+  all[0].due = kNow + 100;
+  snapshot_.memory.asked_resizes = all;
+  std::erase_if(snapshot_.jobs, [&](const Job& job) { return job.key != waits_; });
+  for (int i = 0; i < 3; ++i)
+    snapshot_.nodes[NodeIndex{i}] = test::make_node("n" + std::to_string(i + 1), {{"a100", 8}});
+  snapshot_.nodes[0].usable = false;
+  const Plan plan = round(snapshot_, Models{}, test::managing_all(Mode::kElastic), kNow);
+  ASSERT_EQ(plan.starts.size(), 1);
+  EXPECT_NE(plan.starts[0].shares[0].node, NodeIndex{0});
+  snapshot_.nodes[0].coming = true;  // its last job is completing
+  EXPECT_TRUE(round(snapshot_, Models{}, test::managing_all(Mode::kElastic), kNow).starts.empty());
 }
 
 // Its GPUs stay with the job that refused to change; others may be free.

@@ -147,6 +147,22 @@ TEST(Place, a_range_of_nodes_is_filled_as_far_as_there_are_nodes) {
   EXPECT_EQ(plan_of(snapshot).starts.at(0).shares.size(), 2U);
 }
 
+// As in select/cons_tres: a task is on one node, so one task has no use for two.
+TEST(Place, no_more_nodes_than_tasks) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}});
+  Job& job = add_pending(snapshot, 6);
+  const auto placed = [&](int tasks, int gpus) {
+    job.request.tasks = tasks;
+    job.request.gpus = gpus;
+    const Plan plan = plan_of(snapshot);
+    return plan.starts.size() == 1 && !plan.starts[0].shares.empty();
+  };
+  EXPECT_TRUE(placed(0, 6));
+  EXPECT_FALSE(placed(1, 6));
+  EXPECT_TRUE(placed(2, 6));
+  EXPECT_TRUE(placed(1, 4));
+}
+
 TEST(Place, every_task_of_an_array_is_a_start) {
   Snapshot snapshot = make_cluster({{"a100", 4}});
   Job& job = add_pending(snapshot, 2);

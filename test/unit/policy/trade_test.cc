@@ -329,12 +329,14 @@ TEST(Trade, AJobThatIsChangingIsLeftAlone) {
 
 TEST(Trade, AFailedChangeKeepsItsJobOutForAsLongAsTheTryAndARestart) {
   struct Case {
+    Seconds interval;
     Seconds took;
     double restart;
     Seconds out;
   };
-  for (const auto& [took, restart, out] :
-       {Case{100, 30, 130}, Case{0, 30, kMinRetry}, Case{0, 0, kMinRetry}, Case{0, 90.5, 91}}) {
+  for (const auto& [interval, took, restart, out] :
+       {Case{60, 100, 30, 130}, Case{60, 0, 30, 60}, Case{60, 0, 0, 60}, Case{60, 0, 90.5, 91},
+        Case{5, 0, 3, 5}, Case{0, 0, 30, 60}}) {
     for (const Seconds ago : {out - 1, out}) {
       Snapshot snapshot = make_cluster({{"slow", 8}});
       Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
@@ -346,8 +348,11 @@ TEST(Trade, AFailedChangeKeepsItsJobOutForAsLongAsTheTryAndARestart) {
       failed.since = kNow - ago;
       failed.asked = failed.since - took;
       snapshot.memory.asked_resizes = {failed};
-      EXPECT_EQ(is_changing(snapshot.memory, job, kNow), ago < out) << out;
-      EXPECT_EQ(round_of(snapshot).changes.empty(), ago < out) << out;
+      Config config = elastic();
+      config.message_interval = interval;
+      const Models models = learnt();
+      EXPECT_EQ(is_changing({snapshot, models, config, kNow}, job), ago < out) << out;
+      EXPECT_EQ(round(snapshot, models, config, kNow).changes.empty(), ago < out) << out;
     }
   }
 }
