@@ -136,8 +136,10 @@ void Resizer::hear(std::vector<JobMessage>& messages) {
 
 bool Resizer::due(const Memory& memory, Seconds now) const {
   if (!asked_.empty() || !answers_.empty() || !holds_.empty()) return true;
+  // A round before then would not start what becomes eligible at that time.
+  const bool looks = !looks_soon() || now >= *look_at_;
   return std::ranges::any_of(memory.asked_resizes, [&](const AskedResize& resize) {
-    return resize.step == ResizeStep::kRequeued ||
+    return (resize.step == ResizeStep::kRequeued && looks) ||
            (resize.step == ResizeStep::kSaving && now >= resize.due);
   });
 }
@@ -146,6 +148,7 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
                   Plan& plan) {
   Memory& memory = plan.memory;
   const Seconds now = snapshot.taken;
+  if (looks_soon() && now >= *look_at_) look_at_.reset();
   tells_ = !config.off(Mechanism::kNotice);
   for (const AskedResize& closed : follow_resizes(memory, snapshot)) {
     note(closed);
@@ -207,13 +210,14 @@ void Resizer::hear_answers(Memory& memory, Seconds now) {
 void Resizer::give_up(Memory& memory, Seconds now) {
   asked_.clear();
   answers_.clear();
+  look_at_.reset();
   take_holds(memory, now);
   for (AskedResize& restart : memory.asked_resizes) {
     if (restart.over()) continue;
     if (restart.step == ResizeStep::kRequeued && !restart.starts) {
       const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
       if (!locks.held()) return;
-      make_eligible(restart.job.id, kCompletes);
+      (void)make_eligible(restart.job.id, kCompletes);
     }
     fail(restart, "the mode does not resize running jobs", now);
   }
@@ -424,7 +428,8 @@ void Resizer::wait_for_nodes(AskedResize& restart, Seconds now) {
     const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
     if (!locks.held()) return;
     if (requeue_state(restart.job.id, restart.runs) != RequeueState::kFree) return;
-    make_eligible(restart.job.id, restart.elsewhere ? 0 : 1);
+    const auto eligible = make_eligible(restart.job.id, restart.elsewhere ? 0 : 1);
+    if (eligible) look_at_ = std::min(look_at_.value_or(*eligible), *eligible);
   }
   if (restart.gpus == 0) enter(restart, ResizeStep::kDone, now, now);
 }

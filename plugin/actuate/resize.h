@@ -36,6 +36,8 @@ class Resizer {
   void hear(std::vector<JobMessage>& messages);
   /// Whether act() has something to do now.
   [[nodiscard]] bool due(const Memory& memory, Seconds now) const;
+  /// Whether that will be so within a second: no event says when a job becomes eligible.
+  [[nodiscard]] bool looks_soon() const { return look_at_.has_value(); }
   /// After a round, with its plan: begins what was asked for and the changes of the plan
   /// (changes_to_begin.h), and goes on with what is under way, in plan.memory. Takes the locks for
   /// single jobs.
@@ -80,6 +82,7 @@ class Resizer {
   AuditLog& audit_;
   LockTimes& times_;
   std::string state_dir_;
+  std::optional<Seconds> look_at_;  ///< when a requeued job becomes eligible
   bool resumed_ = false;  ///< looked at the memory of an earlier process
   bool tells_ = true;     ///< false: jobs are not told what changes, for a test
   std::vector<Asked<ResizeRequest>> asked_;

@@ -60,6 +60,7 @@ class MessageReceiver {
                                           .restarts = job.restarts,
                                           .message = *message});
     if (posted == PostResult::kFull && !report) return {EAGAIN, "too many messages are waiting"};
+    if (!report) pair_.wake();  // a job that is ready waits for its requeue
     return {};
   }
 

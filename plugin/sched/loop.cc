@@ -107,7 +107,8 @@ void Loop::run() noexcept {
 
 void Loop::step() {
   const WakeReason reason =
-      config_ == nullptr ? WakeReason::kTick : pacer_.wait(config_->round_interval);
+      config_ == nullptr ? WakeReason::kTick
+                         : pacer_.wait(config_->round_interval, resizer_.looks_soon());
   if (pacer_.stopping()) return;
   const bool paused = pause_changed();
   if (reconfigure_.exchange(false) || paused) take_config_guarded();

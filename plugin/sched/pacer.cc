@@ -16,6 +16,7 @@ using std::chrono::milliseconds;
 
 // The heartbeat does not depend on the length of RoundInterval.
 constexpr auto kMaxWait = milliseconds(500);
+constexpr auto kSoon = milliseconds(20);
 // No event reports the end of an epilog, and its node takes jobs only then. Most end at once, some
 // take longer: the distance between peeks grows.
 constexpr auto kFirstCompletingWait = milliseconds(5);
@@ -38,13 +39,13 @@ void Pacer::stop() noexcept {
   changed_.notify_all();
 }
 
-WakeReason Pacer::wait(double round_interval) {
+WakeReason Pacer::wait(double round_interval, bool soon) {
   MutexLock lock(mutex_);
   const SteadyTime tick =
       std::max(last_tick_ + duration_cast<SteadyDuration>(duration<double>(round_interval)),
                pace_.earliest());
   const SteadyTime due = completing_ ? std::min(tick, last_peek_ + completing_wait_) : tick;
-  const SteadyTime until = std::min(due, clock_->steady() + kMaxWait);
+  const SteadyTime until = std::min(due, clock_->steady() + (soon ? kSoon : kMaxWait));
   while (!woken_ && !stopping_ && clock_->steady() < until)
     clock_->wait_until(changed_, lock, until);
   event_.reset();

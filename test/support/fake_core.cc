@@ -104,7 +104,11 @@ std::vector<JobKey> completed_jobs(const std::vector<JobKey>& ended) {
 RequeueState requeue_state(JobId /*id*/, int /*runs*/) {
   return test::core().runs_on ? RequeueState::kGone : RequeueState::kFree;
 }
-void make_eligible(JobId /*id*/, Seconds /*requeued*/) { ++test::core().made_eligible; }
+std::optional<Seconds> make_eligible(JobId /*id*/, Seconds /*ahead*/) {
+  ++test::core().made_eligible;
+  const Seconds at = test::core().eligible_at;
+  return at > 0 ? std::optional(at) : std::nullopt;
+}
 
 int coming_nodes() { return test::core().coming; }
 bool quiet() { return test::core().quiet; }

@@ -42,6 +42,7 @@ struct FakeCore {
   std::atomic<int> signals{0};
   std::atomic<int> requeues{0};
   std::atomic<int> made_eligible{0};
+  std::atomic<Seconds> eligible_at{0};  ///< what make_eligible() answers; 0: none
   std::atomic<bool> ends_well{true};  ///< jobs end by themselves, with exit code 0
   std::atomic<int> summaries{0};      ///< of ended jobs, for AdminComment
   std::vector<Notice> notices;        ///< shown to the job since the last was removed

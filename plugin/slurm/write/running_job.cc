@@ -60,13 +60,14 @@ RequeueState requeue_state(JobId id, int runs) {
   return job->priority == 0 ? RequeueState::kHeld : RequeueState::kFree;
 }
 
-void make_eligible(JobId id, Seconds ahead) {
+std::optional<Seconds> make_eligible(JobId id, Seconds ahead) {
   job_record_t* const job = find_job_record(id);
-  if (job == nullptr || job->details == nullptr || !IS_JOB_PENDING(job)) return;
+  if (job == nullptr || job->details == nullptr || !IS_JOB_PENDING(job)) return std::nullopt;
   const time_t soon = time(nullptr) + static_cast<time_t>(ahead);
-  if (job->details->begin_time <= soon) return;
+  if (job->details->begin_time <= soon) return std::nullopt;
   job->details->begin_time = soon;
   last_job_update = time(nullptr);
+  return soon;
 }
 
 }  // namespace rubato

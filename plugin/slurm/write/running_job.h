@@ -3,6 +3,7 @@
 // functions need LockKind::kAct.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "lib/base/error.h"
@@ -49,7 +50,8 @@ enum class RequeueState {
 
 /// Makes a requeued job eligible in `ahead` seconds, if it is not earlier. The slurmd of a node
 /// where it ran refuses a credential that is not made in a later second than the request that ended
-/// that run (slurm_cred.c). So once it is kFree, 1 is enough there, and 0 on other nodes.
-void make_eligible(JobId id, Seconds ahead);
+/// that run (slurm_cred.c). So once it is kFree, 1 is enough there, and 0 on other nodes. The time
+/// when it becomes eligible by this call; none if it is already.
+std::optional<Seconds> make_eligible(JobId id, Seconds ahead);
 
 }  // namespace rubato

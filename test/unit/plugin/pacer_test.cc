@@ -18,8 +18,9 @@ using namespace std::chrono_literals;
 class PacerTest : public ::testing::Test {
  protected:
   /// Advances the clock until the wait is over.
-  WakeReason wait(double round_interval) {
-    auto reason = std::async(std::launch::async, [&] { return pacer_.wait(round_interval); });
+  WakeReason wait(double round_interval, bool soon = false) {
+    auto reason =
+        std::async(std::launch::async, [&] { return pacer_.wait(round_interval, soon); });
     while (reason.wait_for(1ms) != std::future_status::ready) clock_->advance(10ms);
     return reason.get();
   }
@@ -41,6 +42,14 @@ TEST_F(PacerTest, ReturnsForTheHeartbeatBeforeALongIntervalIsOver) {
   const SteadyTime begin = clock_->steady();
   EXPECT_EQ(wait(60), WakeReason::kNothing);
   EXPECT_GE(clock_->steady(), begin + 500ms);
+}
+
+TEST_F(PacerTest, LooksSoonWhereAskedTo) {
+  ASSERT_EQ(pacer_.wait(60), WakeReason::kTick);
+  const SteadyTime begin = clock_->steady();
+  EXPECT_EQ(wait(60, true), WakeReason::kNothing);
+  EXPECT_GE(clock_->steady(), begin + 20ms);
+  EXPECT_LT(clock_->steady(), begin + 500ms);
 }
 
 TEST_F(PacerTest, GathersABurstOfEvents) {

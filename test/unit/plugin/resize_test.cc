@@ -29,6 +29,7 @@ class ResizerTest : public ::testing::Test {
   ResizerTest() {
     std::filesystem::create_directory(folder_);
     core().signals = core().requeues = core().made_eligible = 0;
+    core().eligible_at = 0;
     core().requeue_error.clear();
     core().shrunk_to.clear();
     core().grown_by.clear();
@@ -444,6 +445,29 @@ TEST_F(ResizerTest, ALeadTimeThatEndedLongAgoRestartsNoJob) {
   EXPECT_EQ(restart().words, "Rubato did not run when its lead time ended");
   act_at(kNow + 500);
   EXPECT_EQ(core().requeues, 0);
+}
+
+// No event tells that time; a round before would not start the job.
+TEST_F(ResizerTest, LooksWhenARequeuedJobBecomesEligible) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  act_at(kNow + 60);
+  ASSERT_EQ(restart().step, ResizeStep::kRequeued);
+  EXPECT_FALSE(resizer_.looks_soon());
+  EXPECT_TRUE(resizer_.due(memory_, kNow + 60));
+  snapshot_.jobs.clear();  // it is completing
+  core().eligible_at = kNow + 62;
+  act_at(kNow + 61);
+  EXPECT_TRUE(resizer_.looks_soon());
+  EXPECT_FALSE(resizer_.due(memory_, kNow + 61));
+  EXPECT_TRUE(resizer_.due(memory_, kNow + 62));
+  core().eligible_at = 0;
+  act_at(kNow + 62);
+  EXPECT_FALSE(resizer_.looks_soon());
+  core().eligible_at = kNow + 64;
+  act_at(kNow + 63);
+  resizer_.give_up(memory_, kNow + 63);
+  EXPECT_FALSE(resizer_.looks_soon());
 }
 
 TEST_F(ResizerTest, AChangeOfTheModeGivesUp) {
