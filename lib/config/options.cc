@@ -305,7 +305,8 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
     {"MessageInterval",
      "An earlier report is dropped and counted. Its update still succeeds, so that a training loop "
      "never fails because of it. A report may come early by a tenth of this time. 0 accepts every "
-     "report. After a change of a job that failed, mode elastic tries no other for as long, at most "
+     "report. After a change of a job that failed, mode elastic tries no other for as long, at "
+     "most "
      "ten minutes; with 0, for a minute."},
     {"GpuType", "The name is the Type in gres.conf, in the same case."},
     {"Speed",

@@ -31,8 +31,8 @@ class Pacer {
   void stop() noexcept;
   [[nodiscard]] bool stopping() const noexcept { return stopping_; }
 
-  /// Waits for the next event, peek or tick, 500 ms at most, 20 ms if `soon`. `round_interval` is in
-  /// seconds.
+  /// Waits for the next event, peek or tick, 500 ms at most, 20 ms if `soon`. `round_interval` is
+  /// in seconds.
   [[nodiscard]] WakeReason wait(double round_interval, bool soon = false);
   /// When the event came that the last wait() returned for; empty without one.
   [[nodiscard]] std::optional<SteadyTime> event() const { return event_; }

@@ -41,7 +41,8 @@ std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job)
 Seconds next_try(const Config& config, const AskedResize& failed, const Job& job) {
   const Seconds took = std::max<Seconds>(failed.since - failed.asked, 0);
   const auto cost = static_cast<Seconds>(std::ceil(job.costs.restart));
-  const Seconds least = config.message_interval > 0 ? std::min(config.message_interval, kLongestPause) : kMinute;
+  const Seconds least =
+      config.message_interval > 0 ? std::min(config.message_interval, kLongestPause) : kMinute;
   return add_seconds(failed.since, std::max(took + cost, least));
 }
 

@@ -30,9 +30,9 @@ struct ChangeBound {
 
 /// Until when a change that the round decided, and that failed, keeps its job out of the market.
 /// That is as long as the try took, and as a restart costs beside: so a job is in tries that fail
-/// for less than half of the time. It is at least one MessageInterval (a minute without one, at most
-/// ten minutes), since jobs tell nothing new before, and what failed at once would fail in each
-/// round.
+/// for less than half of the time. It is at least one MessageInterval (a minute without one, at
+/// most ten minutes), since jobs tell nothing new before, and what failed at once would fail in
+/// each round.
 [[nodiscard]] Seconds next_try(const Config& config, const AskedResize& failed, const Job& job);
 
 /// Whether a change of the job is under way, or one that the round decided has just failed

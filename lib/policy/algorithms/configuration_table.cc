@@ -28,6 +28,9 @@ constexpr int kFineGpus = 16;
 constexpr int kFineStep = 2;
 // Standard deviations by which a job may be slower than forecast and still meet its time limit.
 constexpr double kSureStddevs = 2;
+// The same before the start of a job that may change once it runs: its first reports correct the
+// forecast (docs/results/elastic.md).
+constexpr double kCorrectedStddevs = 1;
 // A job without a time limit, of which nothing is known, is ranked as one with this limit, seconds.
 constexpr Seconds kNoLimit = 7 * 86400;
 
@@ -62,6 +65,16 @@ struct RowForecast {
   std::int64_t batch = 0;
   bool unproven = false;
 };
+
+bool hints_consent(const Job& job) {
+  return job.hints && job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
+}
+
+// Once it runs, it may be restarted or changes its size live.
+bool hints_change(const Job& job) {
+  const bool live = job.hints && job.hints->resize == Resize::kLive;
+  return job.managed && job.batch && !job.het && job.array_id == 0 && (hints_consent(job) || live);
+}
 
 double limit_of(const Job& job) {
   return static_cast<double>(job.time_limit < kForever ? job.time_limit : kNoLimit);
@@ -293,6 +306,8 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
   const std::optional<int> most = growth_.left_for(job);
   std::vector<NextConfiguration> rows;
   const double least = input_.config.off(Mechanism::kElasticity) ? 0 : kMinElasticity;
+  const bool corrected = table.entry != nullptr && hints_change(job);
+  const double stddevs = corrected ? kCorrectedStddevs : kSureStddevs;
   for (const int gpus : sizes_on(job, size.per_node, size.total)) {
     if (gpus != own && input_.config.off(Mechanism::kResize)) continue;
     const bool asked = table.entry != nullptr && gpus == own;
@@ -300,7 +315,7 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
     const RowForecast found = forecast(job, asked_of(job, name, gpus));
     if (!(found.goodput > 0) || found.goodput < promised_) continue;
     const double seconds = std::max(work / found.goodput, 1e-3);
-    const double slow = seconds * std::exp(kSureStddevs * found.stddev);
+    const double slow = seconds * std::exp(stddevs * found.stddev);
     const bool starts_smaller = table.entry != nullptr && gpus < own;
     if (starts_smaller && found.unproven) continue;
     // A waiting job may always run as requested on its fastest type.
@@ -431,16 +446,11 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row) {
   if (table.capped.gpus == 0 || row.seconds < table.capped.seconds) table.capped = row;
 }
 
-static bool hints_consent(const Job& job) {
-  return job.hints && job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
-}
-
 bool consents_to_restart(const Job& job) { return hints_consent(job) && !is_unreached(job); }
 
 bool may_change(const Job& job) {
-  return job.state == JobState::kRunning && job.managed && job.batch && !job.het &&
-         job.array_id == 0 && !job.allocation.empty() && !(job.starting > 0) &&
-         (hints_consent(job) || (job.hints && job.hints->resize == Resize::kLive));
+  return job.state == JobState::kRunning && !job.allocation.empty() && !(job.starting > 0) &&
+         hints_change(job);
 }
 
 double change_cost(const Job& job, bool live) {

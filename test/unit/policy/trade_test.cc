@@ -12,6 +12,7 @@
 #include "lib/policy/algorithms/change_bounds.h"
 #include "lib/policy/algorithms/configuration_table.h"
 #include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
 
@@ -104,6 +105,33 @@ TEST(Trade, AJobThatResizesLiveGrowsInPlace) {
   const Plan plan = round_of(snapshot);
   ASSERT_EQ(plan.changes.size(), 1U);
   EXPECT_EQ(plan.changes[0].action, ChangeAction::kGrow);
+}
+
+// The type was never measured. Reports would show whether the job is too slow there for its time
+// limit; but they help only a job that may change then.
+TEST(Trade, AJobThatMayChangeStartsWhereItMayBeTooSlow) {
+  const std::map<std::string, double> speeds = {{"fast", 2.0}, {"slow", 1.0}};
+  const Models models(speeds, std::make_shared<const ThroughputModel>(
+                                  TypeSpeeds(speeds), std::vector<ThroughputObservation>{
+                                                          {{"lab", "net"}, "fast", 2, 35, 50}}));
+  const Config config = elastic();
+  for (const bool changes : {false, true}) {
+    for (const double stddevs : {.5, 1.5, 2.5}) {
+      Snapshot snapshot = make_cluster({{"fast", 2}, {"slow", 2}});
+      add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 1'000'000);
+      Job& job = waiting(snapshot, 2, 100'000, 2);
+      job.hints->sizes = GpuSizes({{2, 2}});
+      if (!changes) job.hints->checkpoint.signal = 0;
+      const RoundInput input{snapshot, models, config, kNow};
+      const Forecast there =
+          models.forecasts().throughput(job.key, spec_of(input, job), {"slow", 2, 1, 1, 0});
+      ASSERT_GT(there.stddev, .1);
+      job.time_limit =
+          static_cast<Seconds>(100'000 / there.goodput() * std::exp(stddevs * there.stddev));
+      const Plan plan = round(snapshot, models, elastic(), kNow);
+      EXPECT_EQ(!plan.starts.empty(), stddevs > (changes ? 1 : 2)) << changes << stddevs;
+    }
+  }
 }
 
 // 4 GPUs on each of two nodes; the shares name more cores than any placement of the round would.
