@@ -4,8 +4,25 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 namespace rubato::tools {
+
+namespace {
+
+// As CLI::Range, whose words differ from release to release.
+CLI::Validator within(int least, int most) {
+  const auto check = [least, most](const std::string& text) {
+    int value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, rc] = std::from_chars(text.data(), end, value);
+    if (rc == std::errc() && at == end && value >= least && value <= most) return std::string();
+    return fmt::format("Value {} not in range {} to {}", text, least, most);
+  };
+  return {check, fmt::format("INT in [{} - {}]", least, most), ""};
+}
+
+}  // namespace
 
 struct CommandLine::Parser {
   CLI::App app;
@@ -50,7 +67,7 @@ void CommandLine::number(const std::string& names, int& to, const char* value,
 void CommandLine::number(const std::string& names, int& to, int least, int most, const char* value,
                          const std::string& help) {
   parser_->app.add_option(names, to, help)
-      ->check(CLI::Range(least, most))
+      ->check(within(least, most))
       ->type_name(value)
       ->take_last();
 }

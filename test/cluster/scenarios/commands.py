@@ -352,5 +352,5 @@ def whatif_tells_what_sbatch_then_gets(c):
     check(abs(start - later["latest"]) <= 5, "the start that whatif told", (start, later["latest"]))
     c.cmd(f"scancel {held[0]}")
     c.wait_state(job, "RUNNING", 20)
-    refused = c.cmd("rubato whatif -p mian -G 1", check=False)
+    refused = c.cmd("rubato whatif -p mainn -G 1", check=False)
     check(refused.rc == 1, "exit code 1 for a partition that there is not", refused.rc)
