@@ -15,7 +15,7 @@ from . import site, workload
 from .workload import GPUS_OF_A_NODE, NODES, START_SECONDS
 
 #: Seconds without progress of a restart: of live runs (docs/results/compare.md).
-RESTART_SECONDS = 4
+RESTART_SECONDS = 2
 #: Policies of `rubato simulate` by the names of the halves.
 POLICIES = {"stock": "backfill", "place": "rubato-place", "elastic": "rubato"}
 CLUSTER = ",".join(f"{t}:{count}x{GPUS_OF_A_NODE}" for t, count in NODES.items())
