@@ -42,6 +42,7 @@ ReportFilter::ReportedRun& ReportFilter::run_of(const ThroughputReport& report, 
            .configuration = report.configuration,
            .began = run.last,
            .last = run.last,
+           .resized = true,
            .waiting = {}};
   }
   return run;
@@ -68,16 +69,19 @@ ReportFilter::Verdict ReportFilter::judge(const ThroughputReport& report) {
   if (report.configuration.gpus < 1) return {ReportUse::kOnCpus, {}};
   if (report.configuration.gpu_type.find('+') != std::string::npos) return {ReportUse::kMixed, {}};
   if (resized) return {ReportUse::kResized, {}};
-  if (rules_.warm_up <= 0 || run.settled || run.began <= 0) return {ReportUse::kYes, {report}};
-  if (since / 2 + report.time / 2 - run.began >= rules_.warm_up) {
+  const bool warm = rules_.warm_up <= 0 && !run.resized;
+  if (warm || run.settled || run.began <= 0) return {ReportUse::kYes, {report}};
+  if (rules_.warm_up > 0 && since / 2 + report.time / 2 - run.began >= rules_.warm_up) {
     run.settled = true;
     run.waiting.clear();
     return {ReportUse::kYes, {report}};
   }
   if (!agrees(run, report.throughput)) run.waiting.clear();
   run.waiting.push_back(report);
-  if (run.waiting.size() < static_cast<std::size_t>(std::max(rules_.settled_reports, 2)))
-    return {ReportUse::kWarmUp, {}};
+  const bool warms_up = rules_.warm_up > 0;
+  const int enough = warms_up ? std::max(rules_.settled_reports, 2) : 2;
+  if (run.waiting.size() < static_cast<std::size_t>(enough))
+    return {warms_up ? ReportUse::kWarmUp : ReportUse::kResized, {}};
   run.settled = true;
   return {ReportUse::kYes, std::exchange(run.waiting, {})};
 }

@@ -32,14 +32,15 @@ enum class ReportUse {
   kNoThroughput,  ///< 0 or not finite
   kOnCpus,        ///< no GPU throughput; the step-time model uses it
   kMixed,         ///< the job holds several GPU types
-  kResized,       ///< the job had another configuration at the previous report
+  kResized,       ///< the job had another configuration at the previous report, or follows slowly
   kWarmUp,        ///< too soon after a start or resize; the throughput has not settled
 };
 [[nodiscard]] const char* to_string(ReportUse use);
 
 struct ReportFilterRules {
   /// Warm-up after a start or resize, seconds; 0: none. A report covers the time since the previous
-  /// one. It is ignored if the middle of that time lies in the warm-up.
+  /// one. It is ignored if the middle of that time lies in the warm-up. Without one the reports
+  /// after a resize count once two in a row agree, since a job follows a resize when it likes.
   Seconds warm_up = 60;
   /// Ends earlier once this many reports in a row differ by at most the factor `settled`.
   int settled_reports = 3;
@@ -68,6 +69,7 @@ class ReportFilter {
     JobConfiguration configuration;
     Seconds began = 0;  ///< the start, or the last report before a resize; 0: unknown
     Seconds last = 0;   ///< time of the last report
+    bool resized = false;
     bool settled = false;
     std::vector<ThroughputReport> waiting{};  ///< similar, consecutive
   };

@@ -78,6 +78,20 @@ TEST(ReportFilter, a_report_across_a_resize_and_mixed_types_are_left_out) {
   EXPECT_EQ(judge.judge(flagged).use, ReportUse::kFlagged);
 }
 
+// It goes on at the old size until it looks how many GPUs it has.
+TEST(ReportFilter, after_a_resize_the_reports_of_a_job_that_follows_late_are_left_out) {
+  ReportFilter judge(ReportFilterRules{.warm_up = 0});
+  EXPECT_EQ(judge.judge(report(1, 100, 40)).use, ReportUse::kYes);
+  EXPECT_EQ(judge.judge(report(1, 101, 40, "a100", 4)).use, ReportUse::kResized);
+  EXPECT_EQ(judge.judge(report(1, 102, 60, "a100", 4)).use, ReportUse::kResized);
+  EXPECT_EQ(judge.judge(report(1, 103, 80, "a100", 4)).use, ReportUse::kResized);
+  const auto settled = judge.judge(report(1, 104, 78, "a100", 4));
+  EXPECT_EQ(settled.use, ReportUse::kYes);
+  ASSERT_EQ(settled.use_now.size(), 2U);
+  EXPECT_EQ(settled.use_now[0].throughput, 80);
+  EXPECT_EQ(judge.judge(report(1, 105, 30, "a100", 4)).use_now.size(), 1U);
+}
+
 TEST(ThroughputHistory, one_run_is_one_witness) {
   ThroughputHistory history;
   for (int i = 0; i < 1000; ++i) history.add(report(1, i, 100));
