@@ -291,7 +291,7 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "time lies in the warm-up. Warm-up ends earlier if the last three reports of a job differ by "
      "at most a tenth. If a profile has no other reports, as with short jobs, these are used with "
      "little weight. They get full weight once jobs after warm-up agree with them. 0: every "
-     "report counts."},
+     "report counts, but after a live change of the size only once two in a row agree."},
     {"ModelHalfLife",
      "A run that is this much older than the newest report has half its weight, so that forecasts "
      "follow new drivers, libraries and file systems. 0: no decay. The last 32 runs of each "

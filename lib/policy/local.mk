@@ -128,4 +128,6 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/trade_nodes.cc \
   lib/policy/trade_nodes.h \
   lib/policy/trade_stays.cc \
-  lib/policy/trade_stays.h
+  lib/policy/trade_stays.h \
+  lib/policy/trade_trials.cc \
+  lib/policy/trade_trials.h

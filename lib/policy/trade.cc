@@ -26,6 +26,7 @@
 #include "lib/policy/memory.h"
 #include "lib/policy/trade_nodes.h"
 #include "lib/policy/trade_stays.h"
+#include "lib/policy/trade_trials.h"
 
 namespace rubato {
 namespace {
@@ -35,6 +36,8 @@ constexpr double kPriceMemory = .8;
 /// Bounds on the price of a GPU, in mean GPUs.
 constexpr double kMinPrice = .05;
 constexpr double kMaxPrice = 20;
+/// Of the value of the held row, that of a trial.
+constexpr double kTrialWorth = .5;
 /// How often a round decides again because of a cap before it changes no job at all.
 constexpr int kCapPasses = 6;
 
@@ -63,7 +66,7 @@ std::vector<double> relative_prices(const RoundInput& input, const Capacity& cap
 double area_of(const ConfigurationTable& table, const std::vector<double>& relative) {
   double least = std::numeric_limits<double>::infinity();
   for (const NextConfiguration& row : table.rows)
-    least = std::min(least, row.seconds * row.gpus * relative[row.type]);
+    if (!row.trial) least = std::min(least, row.seconds * row.gpus * relative[row.type]);
   return least;
 }
 
@@ -146,7 +149,9 @@ MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, doub
     const double then = sure_seconds(held.seconds, row.seconds, noise_between(input, held, row));
     const double worth =
         stays ? value_of_staying(terms) : value_of_change(row.live ? live : terms, then);
-    bids.rows.push_back({row.type.value(), row.gpus, worth - stop});
+    // For more GPUs less than the held row: never bought.
+    const double bid = row.trial ? std::min(worth, value_of_staying(terms) * kTrialWorth) : worth;
+    bids.rows.push_back({row.type.value(), row.gpus, bid - stop});
   }
   return bids;
 }
@@ -254,8 +259,9 @@ void decide(const RoundInput& input, const Forecasts& forecasts, const PendingQu
   const std::vector<double> relative = relative_prices(input, existing.capacity);
   const Market market = market_of(input, tables, existing.capacity, relative);
   const std::vector<ClassedJob> classes = classes_of(input, tables);
-  const Allocation allocation =
+  Allocation allocation =
       allocate_by_class(market, classes, input.config.off(Mechanism::kSearch) ? 0 : kSearchPasses);
+  if (!input.config.off(Mechanism::kTrial)) try_idle_gpus(input, tables, market, allocation);
   trades.prices = prices_of(existing.capacity, allocation.price);
   trades.mean_prices = mean_prices_of(input, existing.capacity, allocation.price, relative);
   const MarketOutcome outcome{input,  forecasts, queue,   existing,
@@ -379,7 +385,7 @@ void forbid_growth(const std::set<JobKey>& jobs, std::vector<ConfigurationTable>
     if (table.held >= 0) table.held = static_cast<int>(table.rows.size()) - 1;
     table.fastest = std::numeric_limits<double>::infinity();
     for (const NextConfiguration& row : table.rows)
-      table.fastest = std::min(table.fastest, row.seconds);
+      if (!row.trial) table.fastest = std::min(table.fastest, row.seconds);
   }
   // A waiting job without a row left starts as requested, in the stage place.
   std::erase_if(tables, [](const ConfigurationTable& table) { return table.rows.empty(); });

@@ -109,6 +109,8 @@ class TableMaker {
                                                                const PendingEntry& entry) const;
   [[nodiscard]] double expected_seconds(const Job& job) const;
   [[nodiscard]] double promised_to(const Job& job) const;
+  [[nodiscard]] bool may_be_tried(const Job& job, const std::string& type,
+                                  const NextConfiguration& row) const;
   void add_rows(const Job& job, double work, TypeId type, ConfigurationTable& table) const;
   void add_held(const Job& job, double work, const RowForecast& reference,
                 ConfigurationTable& table) const;
@@ -294,6 +296,15 @@ double TableMaker::expected_seconds(const Job& job) const {
   return std::max(need != nullptr ? std::min(limit, need->gpu_seconds / gpus) : limit, 1e-3);
 }
 
+// More GPUs of the type that a job holds, while it runs.
+bool TableMaker::may_be_tried(const Job& job, const std::string& type,
+                              const NextConfiguration& row) const {
+  if (job.state != JobState::kRunning || input_.config.off(Mechanism::kTrial)) return false;
+  const bool live = job.hints && job.hints->resize == Resize::kLive;
+  const Resources held = held_by(job);
+  return live && type == held.gpu_type && row.gpus > held.gpus && row.stddev >= kTrialStddev;
+}
+
 // Sizes come ascending, so each is compared with those below it.
 void TableMaker::add_rows(const Job& job, double work, TypeId type,
                           ConfigurationTable& table) const {
@@ -320,13 +331,14 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
     if (starts_smaller && found.unproven) continue;
     // A waiting job may always run as requested on its fastest type.
     const double longest = (slow + change) * (starts_smaller ? kSmallerSlack : 1);
-    if (!(asked && type == own_type_) && longest > limit) continue;
+    const bool late = !(asked && type == own_type_) && longest > limit;
     const bool useless = std::ranges::any_of(rows, [&](const NextConfiguration& less) {
       return std::log(less.seconds / seconds) <
              least * std::log(static_cast<double>(gpus) / less.gpus);
     });
-    if (useless) continue;
-    const NextConfiguration row{type, gpus, seconds, found.plan, found.batch, found.stddev};
+    NextConfiguration row{type, gpus, seconds, found.plan, found.batch, found.stddev};
+    row.trial = late || useless;
+    if (row.trial && !may_be_tried(job, name, row)) continue;
     if (most && beyond_request(job, gpus) > *most)
       note_capped(table, row);
     else
@@ -348,7 +360,7 @@ void TableMaker::add_held(const Job& job, double work, const RowForecast& refere
     row.live = stays && possible && job.hints->resize == Resize::kLive;
     if (row.live) rows.push_back(row);
     row.live = false;
-    if (consents_to_restart(job)) rows.push_back(std::move(row));
+    if (consents_to_restart(job) && !row.trial) rows.push_back(std::move(row));
   }
   table.rows = std::move(rows);
   table.held = static_cast<int>(table.rows.size());
@@ -396,7 +408,7 @@ std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEn
   if (table.rows.empty()) return std::nullopt;
   table.fastest = std::numeric_limits<double>::infinity();
   for (const NextConfiguration& row : table.rows)
-    table.fastest = std::min(table.fastest, row.seconds);
+    if (!row.trial) table.fastest = std::min(table.fastest, row.seconds);
   return table;
 }
 

@@ -21,6 +21,9 @@ namespace rubato {
 /// least this part as useful as those before.
 inline constexpr double kMinElasticity = .3;
 
+/// A forecast is unsure enough for a trial from this standard deviation on.
+inline constexpr double kTrialStddev = .05;
+
 /// One configuration that a job could have next.
 struct NextConfiguration {
   TypeId type = kNoGpu;
@@ -30,6 +33,9 @@ struct NextConfiguration {
   std::int64_t batch = 0;
   double stddev = 0;  ///< of the forecast of ln(seconds)
   bool live = false;  ///< of a running job: it gets there while it runs; else by a restart
+  /// A live row of more GPUs that would be left out, were its forecast surer. It is worth nothing
+  /// in the market; the job may try it on GPUs that are left (trade_trials.h).
+  bool trial = false;
 
   bool operator==(const NextConfiguration&) const = default;
 };

@@ -134,6 +134,49 @@ TEST(Trade, AJobThatMayChangeStartsWhereItMayBeTooSlow) {
   }
 }
 
+// Two GPUs were measured. With four it might pass its time limit; but nobody else wants them, and
+// the forecast may be wrong.
+TEST(Trade, AJobTriesIdleGpusThatItsTypeNeverHad) {
+  const std::map<std::string, double> speeds = {{"slow", 1.0}};
+  const auto models = [&](double four) {
+    std::vector<ThroughputObservation> seen = {{{"lab", "net"}, "slow", 2, 40, 50}};
+    if (four > 0) seen.push_back({{"lab", "net"}, "slow", 4, four, 50});
+    return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), seen));
+  };
+  const auto cluster = [](Resize how) {
+    Snapshot snapshot = make_cluster({{"slow", 4}});
+    Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000, 4);
+    job.hints->sizes = GpuSizes({{2, 2}, {4, 4}});
+    job.hints->resize = how;
+    return snapshot;
+  };
+  Snapshot live = cluster(Resize::kLive);
+  const Models unsure = models(0);
+  Config config = elastic();
+  const RoundInput input{live, unsure, config, kNow};
+  const Forecast four = unsure.forecasts().throughput(
+      live.jobs[0].key, spec_of(input, live.jobs[0]), {"slow", 4, 1, 4, 0});
+  ASSERT_GT(four.stddev, kTrialStddev);
+  const Seconds end =
+      kNow + static_cast<Seconds>(1'000'000 / four.goodput() * std::exp(.5 * four.stddev));
+  live.jobs[0].end_limit = end;
+  const Plan plan = round(live, unsure, config, kNow);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].action, ChangeAction::kGrow);
+  EXPECT_EQ(plan.changes[0].gpus, 4);
+  EXPECT_TRUE(round(live, models(41), config, kNow).changes.empty()) << "it was measured";
+  Snapshot restarts = cluster(Resize::kRestart);
+  restarts.jobs[0].end_limit = end;
+  EXPECT_TRUE(round(restarts, unsure, config, kNow).changes.empty()) << "that cannot be taken back";
+  Snapshot crowded = live;
+  waiting(crowded, 2, 100'000, 2).hints->sizes = GpuSizes({{2, 2}});
+  const Plan other = round(crowded, unsure, config, kNow);
+  EXPECT_TRUE(other.changes.empty());
+  EXPECT_EQ(other.starts.size(), 1U);
+  config.test_off.insert(Mechanism::kTrial);
+  EXPECT_TRUE(round(live, unsure, config, kNow).changes.empty());
+}
+
 // 4 GPUs on each of two nodes; the shares name more cores than any placement of the round would.
 Snapshot on_two_nodes(Resize how) {
   Snapshot snapshot = make_cluster({{"slow", 4}, {"slow", 4}});
