@@ -66,6 +66,10 @@ def rows_follow(c, job, sizes, last):
     c.cmd(f"sacct -PXD -j {job} -o jobid,state,start,end,elapsedraw,alloctres,nodelist")
     found = rows(c, job)
     for before, after in zip(found, found[1:]):
+        # Under Slurm 24.11, with Rubato and without, the row after a shrink begins at the start of the job.
+        if c.site.version >= (23, 11) and after["gpus"] < before["gpus"] and after["start"] == found[0]["start"]:
+            check(before["end"] <= after["end"], "each row to end after the one before", (before, after))
+            continue
         check(before["end"] <= after["start"], "each row to end before the next one begins", (before, after))
 
 
