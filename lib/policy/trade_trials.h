@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sizes that nobody measured, on GPUs that nobody wants.
+// Running jobs try sizes that were not measured, on GPUs that no other job wants.
 #pragma once
 
 #include <vector>

@@ -69,16 +69,16 @@ ReportFilter::Verdict ReportFilter::judge(const ThroughputReport& report) {
   if (report.configuration.gpus < 1) return {ReportUse::kOnCpus, {}};
   if (report.configuration.gpu_type.find('+') != std::string::npos) return {ReportUse::kMixed, {}};
   if (resized) return {ReportUse::kResized, {}};
-  const bool warm = rules_.warm_up <= 0 && !run.resized;
-  if (warm || run.settled || run.began <= 0) return {ReportUse::kYes, {report}};
-  if (rules_.warm_up > 0 && since / 2 + report.time / 2 - run.began >= rules_.warm_up) {
+  const bool warms_up = rules_.warm_up > 0;
+  const bool counts = run.settled || run.began <= 0 || (!warms_up && !run.resized);
+  if (counts) return {ReportUse::kYes, {report}};
+  if (warms_up && since / 2 + report.time / 2 - run.began >= rules_.warm_up) {
     run.settled = true;
     run.waiting.clear();
     return {ReportUse::kYes, {report}};
   }
   if (!agrees(run, report.throughput)) run.waiting.clear();
   run.waiting.push_back(report);
-  const bool warms_up = rules_.warm_up > 0;
   const int enough = warms_up ? std::max(rules_.settled_reports, 2) : 2;
   if (run.waiting.size() < static_cast<std::size_t>(enough))
     return {warms_up ? ReportUse::kWarmUp : ReportUse::kResized, {}};

@@ -69,7 +69,7 @@ class ReportFilter {
     JobConfiguration configuration;
     Seconds began = 0;  ///< the start, or the last report before a resize; 0: unknown
     Seconds last = 0;   ///< time of the last report
-    bool resized = false;
+    bool resized = false;  ///< since its start
     bool settled = false;
     std::vector<ThroughputReport> waiting{};  ///< similar, consecutive
   };

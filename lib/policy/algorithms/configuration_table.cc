@@ -70,10 +70,12 @@ bool hints_consent(const Job& job) {
   return job.hints && job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
 }
 
+bool resizes_live(const Job& job) { return job.hints && job.hints->resize == Resize::kLive; }
+
 // Once it runs, it may be restarted or changes its size live.
 bool hints_change(const Job& job) {
-  const bool live = job.hints && job.hints->resize == Resize::kLive;
-  return job.managed && job.batch && !job.het && job.array_id == 0 && (hints_consent(job) || live);
+  return job.managed && job.batch && !job.het && job.array_id == 0 &&
+         (hints_consent(job) || resizes_live(job));
 }
 
 double limit_of(const Job& job) {
@@ -300,9 +302,8 @@ double TableMaker::expected_seconds(const Job& job) const {
 bool TableMaker::may_be_tried(const Job& job, const std::string& type,
                               const NextConfiguration& row) const {
   if (job.state != JobState::kRunning || input_.config.off(Mechanism::kTrial)) return false;
-  const bool live = job.hints && job.hints->resize == Resize::kLive;
   const Resources held = held_by(job);
-  return live && type == held.gpu_type && row.gpus > held.gpus && row.stddev >= kTrialStddev;
+  return resizes_live(job) && type == held.gpu_type && row.gpus > held.gpus && row.stddev >= kTrialStddev;
 }
 
 // Sizes come ascending, so each is compared with those below it.
@@ -312,8 +313,7 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
   const std::string& name = capacity_.types()[type];
   const auto own = static_cast<int>(requested_gpus(job));
   const double limit = time_left(job);
-  const bool live = job.hints && job.hints->resize == Resize::kLive;
-  const double change = table.entry == nullptr ? change_cost(job, live) : 0;
+  const double change = table.entry == nullptr ? change_cost(job, resizes_live(job)) : 0;
   const std::optional<int> most = growth_.left_for(job);
   std::vector<NextConfiguration> rows;
   const double least = input_.config.off(Mechanism::kElasticity) ? 0 : kMinElasticity;

@@ -50,6 +50,13 @@ class ChangesToBegin : public ::testing::Test {
     one.after = std::move(after);
     plan_.starts.push_back(std::move(one));
   }
+  /// The waiting job is to start on the first node once its job has stopped.
+  void promise_place() {
+    change(0, ChangeAction::kStop);
+    start(0, {running_[0]});
+    snapshot_.memory.asked_resizes = changes_to_begin(snapshot_, plan_);
+    for (AskedResize& one : snapshot_.memory.asked_resizes) one.due = kNow + 100;
+  }
   std::vector<JobKey> jobs() {
     std::vector<JobKey> found;
     for (const AskedResize& one : changes_to_begin(snapshot_, plan_)) found.push_back(one.job);
@@ -169,10 +176,7 @@ TEST_F(ChangesToBegin, AGrowthWaitsForFreeGpus) {
 // Until the others have left its place, the waiting job starts nowhere. What is free of the place
 // stays free, since a reservation would move to the end of their time limits.
 TEST_F(ChangesToBegin, APlaceThatOthersLeaveIsKeptFree) {
-  change(0, ChangeAction::kStop);
-  start(0, {running_[0]});
-  snapshot_.memory.asked_resizes = changes_to_begin(snapshot_, plan_);
-  for (AskedResize& one : snapshot_.memory.asked_resizes) one.due = kNow + 100;
+  promise_place();
   NodeShare& held = std::ranges::find(snapshot_.jobs, running_[0], &Job::key)->allocation[0];
   held.gpus[0].count = 5;
   held.cores = 0;
@@ -199,11 +203,7 @@ TEST_F(ChangesToBegin, APlaceThatOthersLeaveIsKeptFree) {
 
 // Then it is first in the queue and has this size only; the place is taken for others.
 TEST_F(ChangesToBegin, APromisedJobIsPinnedToItsPlace) {
-  change(0, ChangeAction::kStop);
-  start(0, {running_[0]});
-  auto all = changes_to_begin(snapshot_, plan_);
-  all[0].due = kNow + 100;
-  snapshot_.memory.asked_resizes = all;
+  promise_place();
   std::erase_if(snapshot_.jobs, [&](const Job& job) { return job.key == running_[0]; });
   snapshot_.nodes[0] = test::make_node("n1", {{"a100", 8}});
   const auto next = with_restarts(snapshot_);
@@ -224,11 +224,7 @@ TEST_F(ChangesToBegin, APromisedJobIsPinnedToItsPlace) {
 
 // A node that goes down cannot be waited for: then the job may start on others.
 TEST_F(ChangesToBegin, APlaceThatIsLostIsNotWaitedFor) {
-  change(0, ChangeAction::kStop);
-  start(0, {running_[0]});
-  auto all = changes_to_begin(snapshot_, plan_);
-  all[0].due = kNow + 100;
-  snapshot_.memory.asked_resizes = all;
+  promise_place();
   std::erase_if(snapshot_.jobs, [&](const Job& job) { return job.key != waits_; });
   for (int i = 0; i < 3; ++i)
     snapshot_.nodes[NodeIndex{i}] = test::make_node("n" + std::to_string(i + 1), {{"a100", 8}});
@@ -242,10 +238,7 @@ TEST_F(ChangesToBegin, APlaceThatIsLostIsNotWaitedFor) {
 
 // Its GPUs stay with the job that refused to change; others may be free.
 TEST_F(ChangesToBegin, APlaceThatDoesNotBecomeFreeIsNotKept) {
-  change(0, ChangeAction::kStop);
-  start(0, {running_[0]});
-  snapshot_.memory.asked_resizes = changes_to_begin(snapshot_, plan_);
-  for (AskedResize& one : snapshot_.memory.asked_resizes) one.due = kNow + 100;
+  promise_place();
   Memory memory = snapshot_.memory;
   EXPECT_TRUE(follow_resizes(memory, snapshot_).empty());
   for (AskedResize& one : memory.asked_resizes)

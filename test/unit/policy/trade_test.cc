@@ -134,7 +134,7 @@ TEST(Trade, AJobThatMayChangeStartsWhereItMayBeTooSlow) {
   }
 }
 
-// Two GPUs were measured. With four it might pass its time limit; but nobody else wants them, and
+// Two GPUs were measured. With four it might pass its time limit; but no other job wants them, and
 // the forecast may be wrong.
 TEST(Trade, AJobTriesIdleGpusThatItsTypeNeverHad) {
   const std::map<std::string, double> speeds = {{"slow", 1.0}};
