@@ -104,6 +104,8 @@ plugin_libslurm_read_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 plugin_libslurm_write_la_SOURCES = \
   plugin/slurm/write/admin_comment.cc \
   plugin/slurm/write/admin_comment.h \
+  plugin/slurm/write/ask_nodes.cc \
+  plugin/slurm/write/ask_nodes.h \
   plugin/slurm/write/gpu_type.cc \
   plugin/slurm/write/gpu_type.h \
   plugin/slurm/write/gres_merge.cc \
@@ -175,6 +177,8 @@ PLUGIN_SLURM = plugin/libslurm_write.la plugin/libslurm_read.la plugin/libslurm_
 sched_backfill_la_SOURCES = \
   plugin/sched/config_source.cc \
   plugin/sched/config_source.h \
+  plugin/sched/launch_check.cc \
+  plugin/sched/launch_check.h \
   plugin/sched/loop.cc \
   plugin/sched/loop.h \
   plugin/sched/model_source.cc \

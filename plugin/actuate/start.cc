@@ -6,6 +6,7 @@
 
 #include "lib/base/log.h"
 #include "plugin/actuate/scoped_start.h"
+#include "plugin/slurm/stock/controller.h"
 #include "plugin/slurm/write/pending_job.h"
 
 namespace rubato {
@@ -116,7 +117,10 @@ class Entered {
 
 }  // namespace
 
+// From then on slurmctld sends no launch message (agent.c, agent()): the job would run for Slurm
+// alone, until its node is asked for its jobs.
 StartOutcome try_start(const Start& start, const StartConstraints& constraints, Pair& pair) {
+  if (shutting_down() && !off(pair, Mechanism::kLaunch)) return not_now("slurmctld shuts down");
   std::optional<PendingJob> job = PendingJob::find(start.job);
   if (!job) return {};
   if (const char* why = job->why_not_ready()) return not_now(why);

@@ -106,9 +106,9 @@ void Loop::run() noexcept {
 }
 
 void Loop::step() {
-  const WakeReason reason =
-      config_ == nullptr ? WakeReason::kTick
-                         : pacer_.wait(config_->round_interval, resizer_.looks_soon());
+  const WakeReason reason = config_ == nullptr
+                                ? WakeReason::kTick
+                                : pacer_.wait(config_->round_interval, resizer_.looks_soon());
   if (pacer_.stopping()) return;
   const bool paused = pause_changed();
   if (reconfigure_.exchange(false) || paused) take_config_guarded();
@@ -152,6 +152,7 @@ void Loop::tend_guarded() noexcept {
         resizer_.hear(messages);
         recorder_.process_messages(std::move(messages), memory_);
         models_.feed(*config_, recorder_);
+        launch_check_.act(*config_, times_, clock_->now());
         publisher_.offer_models(*config_, recorder_, models_.learning());
         // The last round came within PublishInterval of the one before.
         if (publisher_.unpublished() && !failing_) publish(false);
@@ -354,6 +355,7 @@ void Loop::cycle() {
   await_models_ = false;
   std::optional<Snapshot> seen = snapshots_.take(*config_, !has_plan_);
   if (!seen) return report_misfit();
+  launch_check_.look(*seen);
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
   resizer_.resume(memory_, seen->taken);

@@ -18,6 +18,7 @@
 #include "plugin/actuate/resize.h"
 #include "plugin/common/pair.h"
 #include "plugin/sched/config_source.h"
+#include "plugin/sched/launch_check.h"
 #include "plugin/sched/model_source.h"
 #include "plugin/sched/pacer.h"
 #include "plugin/sched/plan_committer.h"
@@ -81,6 +82,7 @@ class Loop final : public Waker {
   Pacer pacer_;
   SnapshotSource snapshots_;
   PlanCommitter committer_;
+  LaunchCheck launch_check_;
   AuditLog audit_;
   Resizer resizer_;
   Recorder recorder_;

@@ -14,6 +14,7 @@
 #include "plugin/slurm/stock/controller.h"
 #include "plugin/slurm/stock/locks.h"
 #include "plugin/slurm/write/admin_comment.h"
+#include "plugin/slurm/write/ask_nodes.h"
 #include "plugin/slurm/write/job_notice.h"
 #include "plugin/slurm/write/live_shrink.h"
 #include "plugin/slurm/write/running_job.h"
@@ -45,6 +46,12 @@ ChangeMark change_mark() {
   return {.jobs = 0, .nodes = 0, .partitions = test::core().partitions_changed, .config = 0};
 }
 void save_soon() {}
+Seconds max_launch_time() { return 20; }
+bool ask_nodes_for_their_jobs(const std::vector<std::string>& nodes, LockTimes& /*times*/) {
+  if (test::core().shutting_down) return false;
+  test::core().asked_nodes.insert(test::core().asked_nodes.end(), nodes.begin(), nodes.end());
+  return true;
+}
 
 void wake_stock_scheduler() { ++test::core().stock_woken; }
 

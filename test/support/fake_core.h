@@ -42,17 +42,18 @@ struct FakeCore {
   std::atomic<int> signals{0};
   std::atomic<int> requeues{0};
   std::atomic<int> made_eligible{0};
-  std::atomic<Seconds> eligible_at{0};  ///< what make_eligible() answers; 0: none
-  std::atomic<bool> ends_well{true};  ///< jobs end by themselves, with exit code 0
-  std::atomic<int> summaries{0};      ///< of ended jobs, for AdminComment
-  std::vector<Notice> notices;        ///< shown to the job since the last was removed
-  bool has_steps = true;              ///< a signal to steps reaches the job
-  bool runs_on = false;               ///< no job was requeued
-  std::vector<int> shrunk_to;         ///< nodes of the last shrink_job()
-  std::vector<AddedShare> grown_by;   ///< of the last grow_job()
-  std::string grown_type;             ///< its GPU type
-  std::string growth_error;           ///< of grow_job(); "" if it succeeds
-  std::string requeue_error;          ///< of RunningJob::requeue(); "" if it succeeds
+  std::atomic<Seconds> eligible_at{0};   ///< what make_eligible() answers; 0: none
+  std::atomic<bool> ends_well{true};     ///< jobs end by themselves, with exit code 0
+  std::atomic<int> summaries{0};         ///< of ended jobs, for AdminComment
+  std::vector<Notice> notices;           ///< shown to the job since the last was removed
+  bool has_steps = true;                 ///< a signal to steps reaches the job
+  bool runs_on = false;                  ///< no job was requeued
+  std::vector<int> shrunk_to;            ///< nodes of the last shrink_job()
+  std::vector<AddedShare> grown_by;      ///< of the last grow_job()
+  std::string grown_type;                ///< its GPU type
+  std::string growth_error;              ///< of grow_job(); "" if it succeeds
+  std::vector<std::string> asked_nodes;  ///< which jobs they have
+  std::string requeue_error;             ///< of RunningJob::requeue(); "" if it succeeds
 };
 
 FakeCore& core();

@@ -161,6 +161,7 @@ LOOP_SOURCES = \
   plugin/actuate/resize.cc \
   plugin/actuate/resize_notice.cc \
   plugin/sched/config_source.cc \
+  plugin/sched/launch_check.cc \
   plugin/sched/loop.cc \
   plugin/sched/model_source.cc \
   plugin/sched/pacer.cc \
@@ -193,6 +194,7 @@ test_unit_loop_tests_SOURCES = \
   test/support/statistics_checks.h \
   test/unit/plugin/job_desc_view_test.cc \
   test/unit/plugin/job_request_test.cc \
+  test/unit/plugin/launch_check_test.cc \
   test/unit/plugin/limits_test.cc \
   test/unit/plugin/loop_test.cc \
   test/unit/plugin/pacer_test.cc \

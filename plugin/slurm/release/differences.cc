@@ -79,6 +79,8 @@ void settle_whole_steps(job_record_t& job, job_resources_t& merged,
   }
 }
 
+void send_addresses(agent_arg_t&, const node_record_t&) noexcept {}
+
 bitstr_t* powered_down_nodes() { return power_node_bitmap; }
 
 int nodes_of(char* names, bitstr_t** nodes) { return node_name2bitmap(names, true, nodes); }
@@ -139,6 +141,13 @@ void describe_gres(job_record_t& job) noexcept {
 
 // Steps count their own CPUs (cpu_alloc_values).
 void settle_whole_steps(job_record_t&, job_resources_t&, const std::vector<int>&) noexcept {}
+
+// ping_nodes.c; addresses of nodes that DNS knows do no harm.
+void send_addresses(agent_arg_t& message, const node_record_t& node) noexcept {
+  const node_record_t* at = &node;  // the macros put no parentheses around it
+  if (IS_NODE_DYNAMIC_FUTURE(at) || IS_NODE_DYNAMIC_NORM(at) || IS_NODE_CLOUD(at))
+    message.msg_flags |= SLURM_PACK_ADDRS;
+}
 
 bitstr_t* powered_down_nodes() { return power_down_node_bitmap; }
 

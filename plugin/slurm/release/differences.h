@@ -52,6 +52,9 @@ void describe_gres(job_record_t& job) noexcept;
 void settle_whole_steps(job_record_t& job, job_resources_t& merged,
                         const std::vector<int>& old_index) noexcept;
 
+/// Adds to a message for several nodes what those need that pass it on to this node.
+void send_addresses(agent_arg_t& message, const node_record_t& node) noexcept;
+
 /// Nodes that are powered down.
 [[nodiscard]] bitstr_t* powered_down_nodes();
 /// The words of a bitmap, bit 0 first.

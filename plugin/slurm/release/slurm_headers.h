@@ -70,6 +70,7 @@ extern "C" {
 #include "src/slurmctld/slurmctld.h"
 
 #include "src/slurmctld/acct_policy.h"
+#include "src/slurmctld/agent.h"
 #include "src/slurmctld/fed_mgr.h"
 #include "src/slurmctld/job_scheduler.h"
 #include "src/slurmctld/licenses.h"

@@ -55,6 +55,11 @@ HeldLocks::HeldLocks(LockKind kind, LockUse use, LockTimes& times, bool count)
     : locks_(locks_of(kind)), use_(use), times_(times), count_(count) {
   if (!enter_as_server_thread(count_)) return;
   lock_slurmctld(locks_);
+  if (slurmctld_config.shutdown_time != 0) {  // while this waited
+    unlock_slurmctld(locks_);
+    if (count_) leave_as_server_thread();
+    return;
+  }
   since_ = times_.clock->steady();
   cpu_since_ = thread_cpu_ms();
   held_ = true;

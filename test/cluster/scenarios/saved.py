@@ -101,3 +101,33 @@ def start_that_nobody_saved_is_made_again(c):
            int(c.ask(f"squeue -h -j {job} -O TimeUsed:20").split(":")[-1]) >= 5, 20,
            "the job to run for 5 s")
     unharmed(c, job)
+
+
+@scenario(cluster="quiet", needs=["rubato"], negative="launch", timeout=600, tier=2)
+def launch_that_was_lost_is_made_again(c):
+    """slurmctld and slurmd die before a job was launched: Slurm shows it as running, and it is requeued within a minute
+
+    Without Rubato's question slurmctld notices when it asks the node to register, up to half an hour later.
+    """
+    wait_quiet(c)
+    out = c.path("out", "launched")
+    slurmd = c.daemon_pids("run/slurmd.n3.pid")[0]
+    proc.send(slurmd, signal.SIGSTOP)
+    job = c.sbatch(f"-w n3 --gpus=1 -t 10 --requeue -o {out}", "echo it ran; sleep 2")
+    c.wait_state(job, "RUNNING", 30)
+    started = time.time()
+    c.wait(lambda: written(c) > started, 20, "job_state to be written after the start")
+    c.kill9_ctld()
+    proc.send(slurmd, signal.SIGKILL)
+    c.start_slurmd("n3")
+    mark = c.log_mark()
+    c.start_ctld()
+    c.cmd(f"squeue -j {job} -o '%i %T %M %N'")
+    check(c.job(job).get("JobState") == "RUNNING", f"job {job} to run for Slurm", c.job(job).get("JobState"))
+    check(not os.path.exists(out), "a job that runs nowhere", out)
+    # BatchStartTimeout and MessageTimeout are 10 s each.
+    c.expect(lambda: c.job(job).get("Restarts"), "1", f"job {job} to be requeued", 60)
+    c.say(*c.log_lines(r"rubato: nodes asked|missing from batch node n3", mark))
+    c.wait_state(job, "COMPLETED", 240)
+    with open(out, encoding="utf-8") as file:
+        check(file.read() == "it ran\n", "its output", out)

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Asks slurmd which jobs it has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/base/units.h"
+#include "plugin/slurm/stock/locks.h"
+
+namespace rubato {
+
+/// Seconds after the start of a batch job from which on slurmctld takes it for lost if its node
+/// does not have it: BatchStartTimeout, and at most 10 s of MessageTimeout (Slurm: job_mgr.c,
+/// _purge_missing_jobs()).
+[[nodiscard]] Seconds max_launch_time();
+
+/// Asks the nodes to register, as slurmctld does for each now and then (ping_nodes.c). slurmctld
+/// requeues the batch jobs that a node should have and does not have. Unknown names are left out.
+/// Takes the locks; false if slurmctld shuts down.
+bool ask_nodes_for_their_jobs(const std::vector<std::string>& nodes, LockTimes& times);
+
+}  // namespace rubato
