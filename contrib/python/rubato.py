@@ -54,6 +54,12 @@ def _number(text: Optional[str]) -> Optional[int]:
     return int(text) if text is not None and re.fullmatch(r"[0-9]{1,18}", text) else None
 
 
+def _numbers(text: Optional[str]) -> Optional[List[int]]:
+    words = [_number(word) for word in text.split(",")] if text else []
+    found = [number for number in words if number is not None]
+    return found if found and len(found) == len(words) else None
+
+
 class Allocation:
     """Rubato's decision for this job, from its environment. None: not known."""
 
@@ -63,6 +69,7 @@ class Allocation:
         self.gpus: Optional[int] = _number(env.get("RUBATO_GPUS"))
         self.gpu_type: Optional[str] = env.get("RUBATO_GPU_TYPE") or None
         self.batch: Optional[int] = _number(env.get("RUBATO_BATCH"))
+        self.batch_shares: Optional[List[int]] = _numbers(env.get("RUBATO_BATCH_SHARES"))
         self.plan: Optional[str] = env.get("RUBATO_PLAN") or None
         self.restart_reason: Optional[str] = env.get("RUBATO_RESTART_REASON") or None
         self.resize_count: int = _number(env.get("RUBATO_RESIZE_COUNT")) or 0

@@ -21,6 +21,14 @@ enum class Verdict {
   kStock,    ///< left to stock Slurm (het jobs)
 };
 
+/// How fast a GPU of a type is for a job, against its GPUs of other types.
+struct GpuSpeed {
+  std::string type;
+  double speed = 0;  ///< above 0
+
+  bool operator==(const GpuSpeed&) const = default;
+};
+
 /// One start. Starts are tried in the order of the plan, and checked again under the lock.
 struct Start {
   JobKey job;
@@ -42,6 +50,8 @@ struct Start {
   std::vector<JobKey> after = {};  ///< running jobs whose changes free its nodes; sorted
   RestartReason restart_reason = RestartReason::kNone;  ///< why it starts again
   int resizes = 0;  ///< changes of its size since its first start, with this one
+  /// A start on several GPU types (mix-types): those of `shares`, by name.
+  std::vector<GpuSpeed> speeds = {};
 
   bool operator==(const Start&) const = default;
 };

@@ -172,7 +172,12 @@ std::vector<HintDef> rows_of_change() {
                             {"no", "all GPUs have the same type"}},
                   .example = "yes",
                   .help = "whether one allocation may have several GPU types",
-                  .text = "Without it all GPUs of the job have the same type."});
+                  .text = "Without it all GPUs of the job have the same type. With it the job "
+                          "starts on GPUs of several types where no single type has room for all "
+                          "of it, at its requested size. If gpu-types names types, it gets GPUs "
+                          "of these only. RUBATO_BATCH_SHARES tells it how to split its global "
+                          "batch. Where nodes differ in type, ask for nodes and tasks as for any "
+                          "job of several nodes."});
   return rows;
 }
 

@@ -57,6 +57,7 @@ HeldGpus held_gpus(const std::vector<NodeShare>& allocation) {
   for (const NodeShare& share : allocation)
     for (const GpuCount& group : share.gpus) {
       held.gpus += group.count;
+      held.groups.push_back(group);
       if (!group.type.empty()) types.insert(group.type);
     }
   for (const std::string& type : types) held.type += (held.type.empty() ? "" : "+") + type;

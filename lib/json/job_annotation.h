@@ -21,6 +21,7 @@ namespace rubato {
 struct HeldGpus {
   int gpus = 0;
   std::string type;
+  std::vector<GpuCount> groups = {};  ///< by node, in each by the name of the type
 
   bool operator==(const HeldGpus&) const = default;
 };

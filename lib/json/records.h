@@ -188,6 +188,12 @@ void describe(Visitor& v, R& snapshot) {
   v.list("windows", snapshot.windows);
 }
 
+template <typename Visitor, Is<GpuSpeed> R>
+void describe(Visitor& v, R& speed) {
+  v.text("type", speed.type);
+  v.real("speed", speed.speed);
+}
+
 template <typename Visitor, Is<Start> R>
 void describe(Visitor& v, R& start) {
   describe(v, start.job);
@@ -212,6 +218,9 @@ void describe(Visitor& v, R& start) {
   v.note("restart_reason", "why it starts again; left out: it never ran before");
   v.count("resizes", start.resizes);
   v.note("resizes", "changes of its size since its first start, with this one");
+  v.list("speeds", start.speeds);
+  v.note("speeds",
+         "of a job on several GPU types: how fast each type is for it, against the others");
 }
 
 template <typename Visitor, Is<Change> R>

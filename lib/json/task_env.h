@@ -21,11 +21,20 @@ struct ChosenRun {
   std::int64_t batch = 0;                               ///< global batch; 0: as submitted
   RestartReason restart_reason = RestartReason::kNone;  ///< Start::restart_reason
   int resizes = 0;                                      ///< Start::resizes
+  std::vector<GpuSpeed> speeds{};                       ///< Start::speeds
 };
 
 /// Of a start of `job` on `held` GPUs. What is not known has no variable. A batch that is a range
 /// starts at its lower end where none was chosen.
 [[nodiscard]] TaskEnv task_env(const Job& job, const HeldGpus& held, const ChosenRun& run = {});
+
+/// The samples of a global batch for each GPU, in the order of `groups`, so that all GPUs take
+/// equally long (proportional split). They add up to `batch`: what rounding leaves goes to the GPUs
+/// with the largest remainder, the first of equal ones. Empty if a speed is not known or a GPU
+/// would get none.
+[[nodiscard]] std::vector<std::int64_t> batch_shares(std::int64_t batch,
+                                                     const std::vector<GpuCount>& groups,
+                                                     const std::vector<GpuSpeed>& speeds);
 
 /// The execution plan that the job said it runs: one kind only, or "".
 [[nodiscard]] std::string plan_of(const Job& job);

@@ -46,10 +46,13 @@ class SchedulingPass {
                                    const Placement& placement) const;
   [[nodiscard]] std::optional<Placement> find_room(const PendingEntry& entry, PendingEntry& as,
                                                    Seconds time_limit = 0);
+  [[nodiscard]] std::optional<Placement> find_mixed_room(const PendingEntry& entry);
   [[nodiscard]] std::optional<Placement> find_shorter(const PendingEntry& entry, PendingEntry& as);
   void shorten(PendingEntry& entry, Seconds time_limit);
   void start(const PendingEntry& entry, const Placement& placement);
   void add_start(const PendingEntry& entry, const Placement& placement);
+  [[nodiscard]] std::vector<GpuSpeed> speeds_of(const PendingEntry& entry,
+                                                const Placement& placement) const;
   void configure(const PendingEntry& entry, Placement& placement) const;
   void attempt(const PendingEntry& entry, EntryOutcome& outcome);
   void close_partition(const PendingEntry& entry);
@@ -60,6 +63,7 @@ class SchedulingPass {
   [[nodiscard]] bool skip(const PendingEntry& entry, EntryOutcome& outcome);
 
   const RoundInput& input_;
+  const Forecasts& forecasts_;
   const PendingQueue& queue_;
   const JobHistory& history_;
   const Budget& budget_;
@@ -82,6 +86,7 @@ SchedulingPass::SchedulingPass(const RoundInput& input, const Forecasts& forecas
                                const Budget& budget, ExistingReservations existing,
                                const Trades& trades)
     : input_(input),
+      forecasts_(forecasts),
       queue_(queue),
       history_(history),
       budget_(budget),
@@ -244,7 +249,8 @@ std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, Pe
   if (entry.types == nullptr || entry.types->configurations.empty()) {
     as = entry;
     shorten(as, time_limit);
-    return placer_.place(as);
+    std::optional<Placement> placement = placer_.place(as);
+    return placement ? placement : find_mixed_room(as);
   }
   std::optional<Placement> best;
   for (const StartConfiguration& variant : entry.types->configurations) {
@@ -264,7 +270,33 @@ std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, Pe
     as = std::move(other);
     if (up) break;
   }
+  if (best) return best;
+  PendingEntry other = entry;
+  shorten(other, time_limit);
+  best = find_mixed_room(other);
+  if (best) as = std::move(other);
   return best;
+}
+
+// At the requested size, where no type has room for the whole job. A job that waits for the type it
+// was matched to waits on if that will be faster.
+std::optional<Placement> SchedulingPass::find_mixed_room(const PendingEntry& entry) {
+  if (input_.config.off(Mechanism::kMix) || !mixes(*entry.job)) return std::nullopt;
+  if (!entry.demand.wants_gpus() || entry.gpus != 0) return std::nullopt;
+  std::optional<Placement> placement = placer_.place_mixed(entry);
+  if (!placement || entry.types == nullptr || !entry.types->waits_for_match) return placement;
+  const std::vector<Forecast>& forecasts = entry.types->forecasts;
+  double goodput = 0;  // each GPU works as fast as beside GPUs of its own type
+  int gpus = 0;
+  for (const NodeShare& share : placement->shares)
+    for (const GpuCount& group : share.gpus) {
+      const TypeId type = capacity_.type_id(group.type);
+      if (!type.valid()) return std::nullopt;
+      goodput += group.count * forecasts[type].goodput();
+      gpus += group.count;
+    }
+  if (goodput < gpus * forecasts[entry.types->matched].goodput()) return std::nullopt;
+  return placement;
 }
 
 // A job with --time-min may start before a reservation with a shorter limit, the longest that has
@@ -353,7 +385,29 @@ void SchedulingPass::add_start(const PendingEntry& entry, const Placement& place
   const bool bound = entry.types != nullptr && entry.types->bound;
   start.elsewhere = !bound && !placer_.bounded(entry);
   start.time_limit = placement.time_limit;
+  if (placement.type == kAnyGpu && mixes(*entry.job)) start.speeds = speeds_of(entry, placement);
   starts_.push_back(std::move(start));
+}
+
+// As the models predict them at the requested size, or else as rubato.conf says.
+std::vector<GpuSpeed> SchedulingPass::speeds_of(const PendingEntry& entry,
+                                                const Placement& placement) const {
+  std::set<std::string> types;
+  for (const NodeShare& share : placement.shares)
+    for (const GpuCount& group : share.gpus) types.insert(group.type);
+  const bool predicted = entry.types != nullptr && !entry.types->forecasts.empty() &&
+                         std::ranges::all_of(types, [&](const std::string& name) {
+                           const TypeId type = capacity_.type_id(name);
+                           return type.valid() && entry.types->forecasts[type].known_profile;
+                         });
+  std::vector<GpuSpeed> speeds;
+  for (const std::string& name : types) {
+    const TypeId type = capacity_.type_id(name);
+    if (!type.valid()) return {};
+    speeds.push_back(
+        {name, predicted ? entry.types->forecasts[type].goodput() : forecasts_.speeds[type]});
+  }
+  return speeds;
 }
 
 // Slurm itself chooses the nodes.

@@ -64,7 +64,8 @@ void record_start(PendingJob& job, const Start& start, const StartConstraints& c
   if (rewritten != nullptr) rewritten->keep();
   try {
     if (constraints.job != nullptr)
-      job.set_env(*constraints.job, {start.plan, start.batch, start.restart_reason, start.resizes});
+      job.set_env(*constraints.job,
+                  {start.plan, start.batch, start.restart_reason, start.resizes, start.speeds});
   } catch (const std::exception& error) {
     log_failure("JobId=%u starts without Rubato's variables: %s", start.job.id, error.what());
   }

@@ -397,6 +397,13 @@ class Environment(unittest.TestCase):
                          (4, "a100", 512, "dp+gc", "x", "resize", 2, 3))
         self.assertEqual(run.batch, 512)
 
+    def test_the_shares_of_a_batch(self):
+        for text, wanted in (("96,96,32", [96, 96, 32]), ("8", [8]), ("8,x", None), (",", None), ("", None)):
+            with clean(RUBATO_BATCH_SHARES=text):
+                self.assertEqual(rubato.allocation().batch_shares, wanted, text)
+        with clean():
+            self.assertIsNone(rubato.allocation().batch_shares)
+
     def test_nothing_and_nonsense(self):
         for more in ({}, {"RUBATO_GPUS": "x", "RUBATO_BATCH": "-1", "RUBATO_RESIZE_COUNT": ""}):
             with clean(**more):

@@ -15,6 +15,10 @@ std::size_t hash_of(const NodeSet* nodes) { return std::hash<const NodeSet*>()(n
 
 }  // namespace
 
+bool mixes(const Job& job) {
+  return job.managed && job.hints && job.hints->mix_types && job.request.gpu_type.empty();
+}
+
 std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
   const Request& r = key.request;
   Hasher hash;
@@ -60,7 +64,8 @@ std::vector<TypeId> Placer::types_of(const PendingEntry& entry) const {
   if (!entry.demand.wants_gpus()) return {kNoGpu};
   const std::string& wanted = entry.job->request.gpu_type;
   if (wanted.empty()) {
-    if (entry.types != nullptr && (entry.types->bound || one_type_carries(entry))) {
+    const bool only_mixed = mixes(*entry.job) && !one_type_carries(entry);
+    if (!only_mixed && entry.types != nullptr && (entry.types->bound || one_type_carries(entry))) {
       return entry.types->order;
     }
     return one_type_carries(entry) ? forecasts_.fastest : std::vector<TypeId>{kAnyGpu};
@@ -115,6 +120,7 @@ NodeRoom Placer::room_at(const PendingEntry& entry, NodeIndex node, TypeId type,
                          Level level) const {
   const Node& state = input_.snapshot.nodes[node];
   const NodeRoom none;
+  if (!accepts(entry, node, type)) return none;
   const Seconds now = input_.now;
   const Seconds end = entry.end(now);
   if (level >= Level::kUp && !state.usable) return none;
@@ -244,13 +250,35 @@ std::optional<Placement> Placer::place(const PendingEntry& entry) {
   }
   if (!best) return std::nullopt;
 
-  Placement placement{best_type, best->score, {}};
-  const std::string type = capacity_.type_name(best_type);
-  const int nodes = static_cast<int>(best->parts.size());
-  for (const auto& [node, amount] : best->parts) {
+  return placement_of(entry, *best, best_type);
+}
+
+std::optional<Placement> Placer::place_mixed(const PendingEntry& entry) {
+  if (!entry.demand.consistent()) return std::nullopt;
+  const std::optional<NodeChoice> choice = choose_on(entry, kAnyGpu);
+  if (!choice) return std::nullopt;
+  return placement_of(entry, *choice, kAnyGpu);
+}
+
+bool Placer::accepts(const PendingEntry& entry, NodeIndex node, TypeId type) const {
+  if (type != kAnyGpu || !entry.job->hints || entry.job->hints->gpu_types.empty()) return true;
+  const auto named = [&](const GpuGroup& group) {
+    return std::ranges::any_of(entry.job->hints->gpu_types, [&](const auto& types) {
+      return std::ranges::find(types, group.type) != types.end();
+    });
+  };
+  return std::ranges::all_of(input_.snapshot.nodes[node].gpus, named);
+}
+
+Placement Placer::placement_of(const PendingEntry& entry, const NodeChoice& choice,
+                               TypeId of) const {
+  Placement placement{of, choice.score, {}};
+  const std::string type = capacity_.type_name(of);
+  const int nodes = static_cast<int>(choice.parts.size());
+  for (const auto& [node, amount] : choice.parts) {
     placement.shares.push_back(
         entry.demand.share(input_.snapshot.nodes[node], node, amount, nodes, type));
-    if (best_type == kAnyGpu && !entry.demand.whole_nodes()) {
+    if (of == kAnyGpu && !entry.demand.whole_nodes()) {
       placement.shares.back().gpus =
           capacity_.split(node, amount, input_.now, entry.end(input_.now));
     }
@@ -259,7 +287,9 @@ std::optional<Placement> Placer::place(const PendingEntry& entry) {
 }
 
 Placer::FailureKey Placer::key_of(const PendingEntry& entry) const {
-  FailureKey key{entry.nodes, FailureKey::Types::kAny, {}, entry.job->managed, entry.job->request};
+  FailureKey key{entry.nodes, FailureKey::Types::kAny, {},
+                 {},          entry.job->managed,      entry.job->request};
+  if (mixes(*entry.job)) key.mixed = entry.job->hints->gpu_types;
   if (entry.types == nullptr) return key;
   key.choice = entry.types->bound ? FailureKey::Types::kBound : FailureKey::Types::kChosen;
   key.types = entry.types->order;

@@ -67,6 +67,9 @@ struct PlacementFailure {
   Seconds holder_start = 0;
 };
 
+/// A job without a type in its request that may have GPUs of several types at once (mix-types).
+[[nodiscard]] bool mixes(const Job& job);
+
 /// Finds room now, as the round goes down the queue and capacity shrinks.
 class Placer {
  public:
@@ -78,6 +81,11 @@ class Placer {
   /// the fastest type, among equally fast ones the one of the best Score, then the first by name;
   /// of one type the nodes of the best Score, then lowest indices.
   [[nodiscard]] std::optional<Placement> place(const PendingEntry& entry);
+  /// Room for the whole of `entry` on GPUs of several types, for a job with mix-types; of the types
+  /// that its hints name, if they do.
+  [[nodiscard]] std::optional<Placement> place_mixed(const PendingEntry& entry);
+  /// `entry` may get GPUs of `type` on `node`. With kAnyGpu it may get any GPU of the node.
+  [[nodiscard]] bool accepts(const PendingEntry& entry, NodeIndex node, TypeId type) const;
   /// Why `place` found nothing.
   [[nodiscard]] std::shared_ptr<const PlacementFailure> failure(const PendingEntry& entry);
 
@@ -123,7 +131,8 @@ class Placer {
   [[nodiscard]] const ReservationTable& reservations() const { return reservation_table_; }
 
   /// Types an entry can take, in the order in which they are tried; {kNoGpu} without GPUs,
-  /// {kAnyGpu} for an untyped request that no one type could carry if all its nodes were empty.
+  /// {kAnyGpu} for an untyped request that no one type could carry if all its nodes were empty. If
+  /// its hints name types, it then needs mix-types.
   [[nodiscard]] std::vector<TypeId> types_of(const PendingEntry& entry) const;
 
  private:
@@ -144,7 +153,8 @@ class Placer {
   struct FailureKey {
     const NodeSet* nodes = nullptr;
     enum class Types { kAny, kChosen, kBound } choice = Types::kAny;
-    std::vector<TypeId> types;  ///< kChosen, kBound: in this order
+    std::vector<TypeId> types;      ///< kChosen, kBound: in this order
+    std::optional<GpuTypes> mixed;  ///< of a job that mixes types: those that its hints name
     bool managed = false;
     Request request;
     bool operator==(const FailureKey&) const = default;
@@ -177,6 +187,8 @@ class Placer {
               std::vector<NodeCandidate>& to);
   [[nodiscard]] bool one_type_carries(const PendingEntry& entry) const;
   [[nodiscard]] std::optional<NodeChoice> choose_on(const PendingEntry& entry, TypeId type);
+  [[nodiscard]] Placement placement_of(const PendingEntry& entry, const NodeChoice& choice,
+                                       TypeId type) const;
   struct Trial {
     bool fits = false;
     int nodes = 0;  ///< that carry a part of it, of the type with most of them

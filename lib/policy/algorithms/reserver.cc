@@ -68,6 +68,7 @@ std::vector<NodeCandidate> Reserver::drain_candidates(const PendingEntry& entry,
   std::vector<NodeCandidate> candidates;
   for (const NodeIndex node : *entry.later) {
     if (!will_be_up(node) || (type != kNoGpu && !capacity_.has_type(node, type))) continue;
+    if (!placer_.accepts(entry, node, type)) continue;
     const NodeRoom total = capacity_.total(node, type);
     NodeCandidate candidate;
     candidate.node = node;

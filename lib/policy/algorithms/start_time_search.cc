@@ -19,6 +19,7 @@ void StartTimeSearch::add_node(NodeIndex node) {
   const Node& state = input_.snapshot.nodes[node];
   if (!state.in_service()) return;
   if (type_ != kNoGpu && !capacity_.has_type(node, type_)) return;
+  if (!placer_.accepts(entry_, node, type_)) return;
   const CandidateIndex index{nodes_.size()};
   NodeCandidate candidate;
   candidate.node = node;

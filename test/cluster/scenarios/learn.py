@@ -242,3 +242,33 @@ def a_plain_gang_gets_one_gpu_type(c):
     c.wait_state(gang, "RUNNING", 60)
     c.cmd(f"squeue -j {waiting},{gang} -o '%.6i %.10T %N %b %r'")
     check(set(type_of(c.gpus(gang))) == {"a100"}, "one GPU type", c.gpus(gang))
+
+
+@scenario(cluster="learn", needs=["rubato"], negative="mix", timeout=240, tier=2)
+def a_job_on_two_gpu_types_reads_its_batch_shares(c):
+    """`--dl-mix-types` starts a job on what is free of two types, and splits its batch by their measured speeds
+
+    Two h100 and four v100 are free. Its job type was measured to be faster on v100, against rubato.conf; what one job
+    measured counts for a factor of two. The job without the hint waits.
+    """
+    kind = measured_type(c)
+    for words in ("-N4 -w n[1-4] --gpus=a100:16", "-w n5 --gpus=h100:8", "-w n6 --gpus=h100:6"):
+        c.wait_state(c.sbatch(f"{words} -t 60", "sleep 600"), "RUNNING", 60)
+    hints = f"rubato:job-type={kind};batch=240"
+    waits = c.sbatch(f"--gpus=6 -n6 -t 60 --comment='{hints}'", "sleep 600")
+    out = c.path("out", "shares")
+    job = c.sbatch(f"--gpus=6 -n6 -t 60 -o {out} --comment='{hints};mix-types=yes'",
+                   "env | grep ^RUBATO_ | sort; sleep 600")
+    c.wait_state(job, "RUNNING", 60)
+    c.cmd(f"squeue -j {waits},{job} -o '%.6i %.10T %N %b %r'")
+    c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|TRES|GRES'")
+    check(c.job(waits).get("JobState") == "PENDING", "the job without the hint to wait", c.job(waits).get("JobState"))
+    held = c.gpus(job)
+    check(held == {"n6": {"h100": 2}, "n7": {"v100": 2}, "n8": {"v100": 2}}, "GPUs of two types", held)
+    text = c.wait(lambda: pathlib.Path(out).exists() and pathlib.Path(out).read_text(encoding="utf-8"), 30, "its output")
+    c.say(text)
+    shares = [int(word) for word in re.search(r"^RUBATO_BATCH_SHARES=(.*)$", text, re.M)[1].split(",")]
+    check(len(shares) == 6 and sum(shares) == 240, "a share of its batch of 240 for each GPU", shares)
+    slow, fast = shares[:2], shares[2:]
+    check(min(fast) > 1.5 * max(slow), "larger shares for the v100 of n7 and n8", shares)
+    check("RUBATO_GPU_TYPE=h100+v100" in text and "RUBATO_BATCH=240" in text, "its types and its batch", text)

@@ -124,6 +124,33 @@ TEST(TaskEnv, tells_what_was_decided) {
   EXPECT_FALSE(is_task_variable(""));
 }
 
+TEST(TaskEnv, a_batch_is_split_by_the_speeds_of_the_types) {
+  Job job = running({{"a100", 2}, {"h100", 2}});
+  job.hints->batch = Batch{256, 256};
+  const ChosenRun run{.speeds = {{"a100", 1}, {"h100", 3}}};
+  const TaskEnv env = task_env(job, held_gpus(job.allocation), run);
+  const std::pair<std::string, std::string> wanted{"RUBATO_BATCH_SHARES", "32,32,96,96"};
+  EXPECT_NE(std::find(env.begin(), env.end(), wanted), env.end());
+}
+
+TEST(BatchShares, AddUpToTheBatchAndGiveTheRestToTheLargestRemainders) {
+  using Shares = std::vector<std::int64_t>;
+  const std::vector<GpuSpeed> speeds{{"a100", 1}, {"h100", 2}};
+  EXPECT_EQ(batch_shares(10, {{"a100", 1}, {"h100", 1}}, speeds), (Shares{3, 7}));
+  EXPECT_EQ(batch_shares(10, {{"h100", 1}, {"a100", 1}}, speeds), (Shares{7, 3}));
+  EXPECT_EQ(batch_shares(11, {{"a100", 2}, {"h100", 2}}, speeds), (Shares{2, 2, 4, 3}));
+  EXPECT_EQ(batch_shares(8, {{"a100", 3}}, speeds), (Shares{3, 3, 2}));
+}
+
+TEST(BatchShares, AreEmptyWhereASpeedIsMissingOrAGpuWouldGetNothing) {
+  const std::vector<GpuSpeed> speeds{{"a100", 1}, {"h100", 100}};
+  EXPECT_TRUE(batch_shares(64, {{"a100", 1}, {"v100", 1}}, speeds).empty());
+  EXPECT_TRUE(batch_shares(64, {{"a100", 1}, {"h100", 1}}, speeds).empty());
+  EXPECT_TRUE(batch_shares(0, {{"a100", 1}}, speeds).empty());
+  EXPECT_TRUE(batch_shares(64, {{"a100", 1}}, {}).empty());
+  EXPECT_TRUE(batch_shares(64, {}, speeds).empty());
+}
+
 TEST(TaskEnv, what_is_not_known_has_no_variable) {
   Job job = running({{"", 1}});
   job.hints.reset();

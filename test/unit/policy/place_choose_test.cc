@@ -72,6 +72,66 @@ TEST(Place, never_gives_two_types_where_one_can_carry_the_request) {
   EXPECT_EQ(plan.reservations[0].gpu_type, "a100");
 }
 
+// 8 a100, of which 4 are held, and 4 h100; the job asks for 8 and may mix.
+Snapshot with_a_mixing_job() {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"h100", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 4)}, kNow + 600);
+  add_pending(snapshot, 8).hints.emplace().mix_types = true;
+  return snapshot;
+}
+
+TEST(Place, a_job_that_may_mix_takes_two_types_where_none_has_room_for_it) {
+  const Plan plan = plan_of(with_a_mixing_job(), Models({{"h100", 3.0}, {"a100", 2.0}}));
+  ASSERT_EQ(plan.starts.size(), 1U);
+  const Start& start = plan.starts[0];
+  EXPECT_EQ(start.gpu_type, "");
+  ASSERT_EQ(start.shares.size(), 2U);
+  EXPECT_EQ(start.shares[0].gpu_count("a100"), 4);
+  EXPECT_EQ(start.shares[1].gpu_count("h100"), 4);
+  EXPECT_EQ(start.speeds, (std::vector<GpuSpeed>{{"a100", 2.0}, {"h100", 3.0}}));
+}
+
+TEST(Place, a_job_that_may_mix_takes_one_type_where_that_has_room) {
+  Snapshot snapshot = with_a_mixing_job();
+  snapshot.jobs.back().request.gpus = 4;
+  const Plan plan = plan_of(snapshot, Models({{"h100", 3.0}, {"a100", 2.0}}));
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].gpu_type, "h100");
+  EXPECT_TRUE(plan.starts[0].speeds.empty());
+}
+
+TEST(Place, a_job_that_may_mix_keeps_to_the_types_that_it_names) {
+  Snapshot snapshot = with_a_mixing_job();
+  snapshot.jobs.back().hints->gpu_types = {{"a100", "v100"}};
+  EXPECT_TRUE(plan_of(snapshot).starts.empty());
+  snapshot.jobs.back().hints->gpu_types = {{"h100"}, {"a100"}};
+  ASSERT_EQ(plan_of(snapshot).starts.size(), 1U);
+  EXPECT_EQ(plan_of(snapshot).starts[0].shares.size(), 2U);
+  EXPECT_FALSE(plan_of(snapshot).starts[0].elsewhere) << "Slurm does not know its types";
+}
+
+TEST(Place, a_job_of_named_types_that_none_of_them_carries_needs_to_mix) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 4}, {"v100", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 4)}, kNow + 600);
+  add_pending(snapshot, 8).hints.emplace().gpu_types = {{"a100", "h100"}};
+  Plan plan = plan_of(snapshot);
+  EXPECT_TRUE(plan.starts.empty());
+  EXPECT_TRUE(plan.reservations.empty());
+  snapshot.jobs.back().hints->mix_types = true;
+  plan = plan_of(snapshot);
+  EXPECT_TRUE(plan.starts.empty()) << "4 v100 and 4 h100 are free";
+  ASSERT_EQ(plan.reservations.size(), 1U);
+  EXPECT_EQ(plan.reservations[0].start, kNow + 600);
+  ASSERT_EQ(plan.reservations[0].shares.size(), 2U);
+  EXPECT_EQ(plan.reservations[0].shares[1].gpu_count("h100"), 4);
+}
+
+TEST(Place, no_job_mixes_with_the_mechanism_switched_off) {
+  Config config;
+  config.test_off.insert(Mechanism::kMix);
+  EXPECT_TRUE(round(with_a_mixing_job(), Models(), config, kNow).starts.empty());
+}
+
 TEST(Place, a_slower_type_that_is_up_goes_before_one_that_must_boot) {
   Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 4}});
   snapshot.nodes[1].powered_down = true;

@@ -176,6 +176,16 @@ TEST(ChooseTypes, ATypeThatIsNotNamedIsNeverTakenEvenIfNoOtherCarries) {
   EXPECT_EQ(plan.starts.size(), 1U) << "the other mixes types, as under stock Slurm";
 }
 
+TEST(ChooseTypes, AJobThatWaitsForItsTypeMixesTypesOnlyIfThatIsAsFast) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 60);
+  add_running(snapshot, {share_of(snapshot, 1, 2)}, kNow + 60);
+  hinted(snapshot, "odd").request.gpus = 4;
+  snapshot.jobs.back().hints->mix_types = true;
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  EXPECT_TRUE(plan.starts.empty()) << "2 fast and 2 slow are slower than 4 fast in a minute";
+}
+
 TEST(ChooseTypes, AJobIsNotMatchedToATypeWithTooFewNodes) {
   // Two nodes of `fast` have GPUs enough for it, but it asks for three nodes.
   Snapshot snapshot = make_cluster(

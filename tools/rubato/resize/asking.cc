@@ -17,7 +17,7 @@ namespace rubato::tools {
 namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(250);
-constexpr double kRoundMargin = 1;   // seconds for a round itself and its files
+constexpr double kFilesMargin = 1;   // seconds for the files of a round
 constexpr double kLongestLook = 30;  // seconds
 constexpr Seconds kUnseen = 30;      // a request that shows nowhere for so long was lost
 
@@ -43,8 +43,9 @@ Result<PublishedPlan> plan_with_running(const Site& site, const JobSelector& sel
   using std::chrono::steady_clock;
   const Config& config = site.config;
   const Seconds began = now();
-  const double longest =
-      std::min(config.round_interval + config.publish_interval + kRoundMargin, kLongestLook);
+  const double longest = std::min(
+      config.round_interval + config.round_deadline + config.publish_interval + kFilesMargin,
+      kLongestLook);
   const auto end = steady_clock::now() + std::chrono::duration<double>(longest);
   for (;;) {
     auto published = read_plan(site);
