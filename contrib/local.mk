@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-EXTRA_DIST += contrib/check-all contrib/debian-root contrib/quickstart
+EXTRA_DIST += contrib/check-releases contrib/debian-root contrib/quickstart
 
 # Debian packages and RPMs: `contrib/quickstart package`. test/packages installs, uses and removes them.
 EXTRA_DIST += contrib/packaging test/packages

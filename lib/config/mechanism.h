@@ -119,8 +119,10 @@ inline constexpr std::array kMechanisms = {
                   "slurmctld does not save its state after Rubato starts a job"},
     MechanismWord{Mechanism::kSettle, "settle",
                   "recovered pending jobs may start before the nodes have registered"},
-    MechanismWord{Mechanism::kLaunch, "launch",
-                  "jobs start while slurmctld ends, and lost launches are not looked for"},
+    MechanismWord{
+        Mechanism::kLaunch, "launch",
+        "a held lock starts jobs after slurmctld has started to end, and lost launches are "
+        "not looked for"},
     MechanismWord{Mechanism::kWake, "wake", "events do not wake the loop between two rounds"},
     MechanismWord{Mechanism::kQuiet, "quiet", "the loop does not let requests go first"},
     MechanismWord{Mechanism::kType, "type", "Slurm does not get the chosen GPU type"},

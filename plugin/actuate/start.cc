@@ -118,9 +118,9 @@ class Entered {
 
 }  // namespace
 
-// From then on slurmctld sends no launch message (agent.c, agent()): the job would run for Slurm
-// alone, until its node is asked for its jobs.
 StartOutcome try_start(const Start& start, const StartConstraints& constraints, Pair& pair) {
+  // From its shutdown time on slurmctld discards launch messages (agent.c, agent()), and shows the
+  // job as running until its node registers again.
   if (shutting_down() && !off(pair, Mechanism::kLaunch)) return not_now("slurmctld shuts down");
   std::optional<PendingJob> job = PendingJob::find(start.job);
   if (!job) return {};

@@ -47,10 +47,14 @@ ChangeMark change_mark() {
 }
 void save_soon() {}
 Seconds max_launch_time() { return 20; }
-bool ask_nodes_for_their_jobs(const std::vector<std::string>& nodes, LockTimes& /*times*/) {
-  if (test::core().shutting_down) return false;
-  test::core().asked_nodes.insert(test::core().asked_nodes.end(), nodes.begin(), nodes.end());
-  return true;
+Seconds registration_period() { return 2000; }
+std::optional<std::vector<std::string>> ask_nodes_for_their_jobs(
+    const std::vector<std::string>& nodes, LockTimes& /*times*/) {
+  if (test::core().shutting_down) return std::nullopt;
+  std::vector<std::string> silent;
+  for (const std::string& name : nodes)
+    (test::core().silent_nodes.contains(name) ? silent : test::core().asked_nodes).push_back(name);
+  return silent;
 }
 
 void wake_stock_scheduler() { ++test::core().stock_woken; }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "lib/core/snapshot.h"
@@ -53,6 +54,7 @@ struct FakeCore {
   std::string grown_type;                ///< its GPU type
   std::string growth_error;              ///< of grow_job(); "" if it succeeds
   std::vector<std::string> asked_nodes;  ///< which jobs they have
+  std::set<std::string> silent_nodes;    ///< do not respond
   std::string requeue_error;             ///< of RunningJob::requeue(); "" if it succeeds
 };
 

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(os.environ["RUBATO_SOURCE_DIR"])
@@ -29,6 +30,11 @@ echo "$release $*" >> "$RELEASES.asked"
 if [[ $1 == build ]]; then
   ((code == 0)) || echo "quickstart: no source, on $release" >&2
   exit "$code"
+fi
+if [[ $counts == sleep ]]; then
+  trap exit TERM
+  sleep 4 & wait
+  touch "$RELEASES.slept"
 fi
 if [[ $counts ]]; then mkdir -p "$out/results"; echo '[]' > "$out/results/cluster.json"; fi
 echo "$counts"
@@ -89,24 +95,31 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(2, code, said)
         self.assertIn("leave out --debian 13", said)
 
-    def all_releases(self, lines, *options):
+    def all_releases(self, lines, *options, ends_after=None):
         """(exit code, output, what was asked) of check-all where the lines say what each release does."""
         tree = self.base / "tree"
         (tree / "contrib").mkdir(parents=True)
         (tree / "test/cluster").mkdir(parents=True)
-        shutil.copy(ROOT / "contrib/check-all", tree / "contrib")
+        shutil.copy(ROOT / "contrib/check-releases", tree / "contrib")
         for name, text in (("contrib/quickstart", PLAYED),
                            ("test/cluster/releases", '#!/bin/bash\nprintf "%s\\n" "$@"\n')):
             (tree / name).write_text(text, encoding="utf-8")
             (tree / name).chmod(0o755)
         (self.base / "releases").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-        done = subprocess.run([str(tree / "contrib/check-all"), *options], capture_output=True, text=True, check=False,
-                              timeout=60, stdin=subprocess.DEVNULL,
+        with subprocess.Popen([str(tree / "contrib/check-releases"), *options], text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env=os.environ | {"RUBATO_CACHE": str(self.base / "cache"),
                                                 "RUBATO_BUILD_DIR": str(self.base / "build"),
-                                                "RELEASES": str(self.base / "releases")})
+                                                "RELEASES": str(self.base / "releases")}) as running:
+            if ends_after:
+                time.sleep(ends_after)
+                running.terminate()
+            said, _ = running.communicate(timeout=60)
+        if ends_after:
+            time.sleep(4)
         asked = self.base / "releases.asked"
-        return done.returncode, done.stdout + done.stderr, asked.read_text().splitlines() if asked.exists() else []
+        self.ended = running.returncode, said, asked.read_text().splitlines() if asked.exists() else []
+        return self.ended
 
     @unittest.skipUnless(os.getuid() == 0, "needs root")
     def test_check_all_adds_the_releases_up(self):
@@ -118,6 +131,14 @@ class Quickstart(unittest.TestCase):
         table = (self.base / "build/releases/scenarios.csv").read_text().splitlines()
         self.assertEqual(["debian-12.json", "debian-13.json"], [line.rpartition("/")[2] for line in table[:2]])
         self.assertEqual("Debian testing=not run: no source, on testing", table[2])
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root")
+    def test_check_all_that_is_ended_ends_the_release_and_counts(self):
+        _, _, asked = self.all_releases(["12 0 sleep"], ends_after=2)
+        self.assertIn("12 check", asked)
+        code, said, _ = self.ended
+        self.assertEqual((143, "0 passed, 1 failed, 0 skipped"), (code, said.splitlines()[-1]), said)
+        self.assertFalse(pathlib.Path(self.base / "releases.slept").exists(), "the check went on")
 
     @unittest.skipUnless(os.getuid() == 0, "needs root")
     def test_check_all_fails_with_a_release(self):

@@ -142,7 +142,7 @@ void describe_gres(job_record_t& job) noexcept {
 // Steps count their own CPUs (cpu_alloc_values).
 void settle_whole_steps(job_record_t&, job_resources_t&, const std::vector<int>&) noexcept {}
 
-// ping_nodes.c; addresses of nodes that DNS knows do no harm.
+// As PACK_FANOUT_ADDRS of slurmctld.h, but for cloud nodes that DNS knows too: that does no harm.
 void send_addresses(agent_arg_t& message, const node_record_t& node) noexcept {
   const node_record_t* at = &node;  // the macros put no parentheses around it
   if (IS_NODE_DYNAMIC_FUTURE(at) || IS_NODE_DYNAMIC_NORM(at) || IS_NODE_CLOUD(at))

@@ -52,7 +52,8 @@ void describe_gres(job_record_t& job) noexcept;
 void settle_whole_steps(job_record_t& job, job_resources_t& merged,
                         const std::vector<int>& old_index) noexcept;
 
-/// Adds to a message for several nodes what those need that pass it on to this node.
+/// Adds to a message the addresses of its nodes if `node` is a cloud or dynamic node: nodes that
+/// forward the message need them.
 void send_addresses(agent_arg_t& message, const node_record_t& node) noexcept;
 
 /// Nodes that are powered down.

@@ -2,6 +2,7 @@
 // Asks slurmd which jobs it has.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,15 @@ namespace rubato {
 /// _purge_missing_jobs()).
 [[nodiscard]] Seconds max_launch_time();
 
+/// Seconds in which slurmctld asks each of up to 1000 nodes for its jobs once: 20 pings (Slurm:
+/// ping_nodes.c).
+[[nodiscard]] Seconds registration_period();
+
 /// Asks the nodes to register, as slurmctld does for each now and then (ping_nodes.c). slurmctld
-/// requeues the batch jobs that a node should have and does not have. Unknown names are left out.
-/// Takes the locks; false if slurmctld shuts down.
-bool ask_nodes_for_their_jobs(const std::vector<std::string>& nodes, LockTimes& times);
+/// then requeues the batch jobs that a node should have and does not have, or ends those that may
+/// not be requeued. Nodes that are down, booting or unknown are left out. Takes the locks.
+/// Returns the nodes that do not respond now; nullopt if slurmctld shuts down.
+[[nodiscard]] std::optional<std::vector<std::string>> ask_nodes_for_their_jobs(
+    const std::vector<std::string>& nodes, LockTimes& times);
 
 }  // namespace rubato

@@ -125,9 +125,10 @@ def launch_that_was_lost_is_made_again(c):
     c.cmd(f"squeue -j {job} -o '%i %T %M %N'")
     check(c.job(job).get("JobState") == "RUNNING", f"job {job} to run for Slurm", c.job(job).get("JobState"))
     check(not os.path.exists(out), "a job that runs nowhere", out)
-    # BatchStartTimeout and MessageTimeout are 10 s each.
+    # BatchStartTimeout is 10 s, and of MessageTimeout 10 s count.
     c.expect(lambda: c.job(job).get("Restarts"), "1", f"job {job} to be requeued", 60)
-    c.say(*c.log_lines(r"rubato: nodes asked|missing from batch node n3", mark))
+    c.say(*c.log_lines(r"rubato: asked 1 node |missing from batch node n3", mark))
     c.wait_state(job, "COMPLETED", 240)
+    check(not c.log_lines("ping_count", mark), "no error of slurmctld about its pings", c.log_lines("ping_count", mark))
     with open(out, encoding="utf-8") as file:
         check(file.read() == "it ran\n", "its output", out)

@@ -14,6 +14,7 @@ class LaunchCheckTest : public ::testing::Test {
  protected:
   LaunchCheckTest() {
     test::core().asked_nodes.clear();
+    test::core().silent_nodes.clear();
     test::core().shutting_down = false;
     config_.mode = Mode::kPlace;
     seen_ = test::small_snapshot(1);
@@ -30,6 +31,8 @@ class LaunchCheckTest : public ::testing::Test {
     return test::core().asked_nodes;
   }
 
+  [[nodiscard]] std::string first() const { return seen_.nodes[NodeIndex(0)].name; }
+
   using Nodes = std::vector<std::string>;
 
   Config config_;
@@ -41,28 +44,94 @@ class LaunchCheckTest : public ::testing::Test {
 TEST_F(LaunchCheckTest, AsksTheNodeOnceTheJobHadItsTimeToStart) {
   check_.look(seen_);
   EXPECT_EQ(asked(20), Nodes{});
-  EXPECT_EQ(asked(22), Nodes{seen_.nodes[NodeIndex(0)].name});
+  EXPECT_EQ(asked(22), Nodes{first()});
   EXPECT_EQ(asked(60), Nodes{}) << "once";
 }
 
+TEST_F(LaunchCheckTest, AsksANodeOfTwoJobsOnce) {
+  seen_.jobs.push_back(seen_.jobs.at(0));
+  check_.look(seen_);
+  EXPECT_EQ(asked(22), Nodes{first()});
+}
+
+TEST_F(LaunchCheckTest, AsksTheNodeOfTheBatchScript) {
+  seen_.nodes.push_back(seen_.nodes[NodeIndex(0)]);
+  seen_.nodes.back().name = "batch";
+  seen_.jobs.at(0).batch_node = NodeIndex(seen_.nodes.size() - 1);
+  check_.look(seen_);
+  EXPECT_EQ(asked(22), Nodes{"batch"});
+}
+
 TEST_F(LaunchCheckTest, LeavesOutJobsThatStartedLongBeforeOrLater) {
-  seen_.jobs.at(0).start = 9'000;
+  seen_.jobs.at(0).start = seen_.taken - 2001;
   check_.look(seen_);
   seen_.jobs.at(0).start = seen_.taken;
   check_.look(seen_);  // this process has started it
   EXPECT_EQ(asked(60), Nodes{});
 }
 
-TEST_F(LaunchCheckTest, LeavesOutWaitingJobsAndThoseOfSalloc) {
+TEST_F(LaunchCheckTest, LeavesOutWaitingJobs) {
+  seen_.jobs.at(0).state = JobState::kPending;
+  check_.look(seen_);
+  EXPECT_EQ(asked(60), Nodes{});
+}
+
+TEST_F(LaunchCheckTest, LeavesOutJobsOfSalloc) {
   seen_.jobs.at(0).batch = false;
   check_.look(seen_);
   EXPECT_EQ(asked(60), Nodes{});
 }
 
-TEST_F(LaunchCheckTest, AsksNothingInModeObserve) {
+TEST_F(LaunchCheckTest, AsksANodeThatDoesNotRespondAgainForTenMinutes) {
+  test::core().silent_nodes = {first()};
+  check_.look(seen_);
+  EXPECT_EQ(asked(22), Nodes{});
+  test::core().silent_nodes.clear();
+  EXPECT_EQ(asked(26), Nodes{}) << "five seconds between two messages";
+  EXPECT_EQ(asked(27), Nodes{first()});
+  test::core().silent_nodes = {first()};
+}
+
+TEST_F(LaunchCheckTest, GivesUpANodeThatDoesNotRespond) {
+  test::core().silent_nodes = {first()};
+  check_.look(seen_);
+  EXPECT_EQ(asked(22), Nodes{});
+  test::core().silent_nodes.clear();
+  EXPECT_EQ(asked(700), Nodes{});
+}
+
+TEST_F(LaunchCheckTest, AsksNothingWhileSlurmctldEnds) {
+  test::core().shutting_down = true;
+  check_.look(seen_);
+  EXPECT_EQ(asked(22), Nodes{});
+  test::core().shutting_down = false;
+  EXPECT_EQ(asked(23), Nodes{first()});
+}
+
+TEST_F(LaunchCheckTest, AsksFiftyNodesAtATime) {
+  const Node node = seen_.nodes[NodeIndex(0)];
+  const Job job = seen_.jobs.at(0);
+  for (int i = 0; i < 70; ++i) {
+    seen_.nodes.push_back(node);
+    seen_.nodes.back().name = "more" + std::to_string(i);
+    seen_.jobs.push_back(job);
+    seen_.jobs.back().allocation.front().node = NodeIndex(seen_.nodes.size() - 1);
+  }
+  check_.look(seen_);
+  EXPECT_EQ(asked(22).size(), 50U);
+  EXPECT_EQ(asked(27).size(), 21U);
+}
+
+TEST_F(LaunchCheckTest, AsksNothingInModeObserveOrSwitchedOff) {
   config_.mode = Mode::kObserve;
   check_.look(seen_);
   EXPECT_EQ(asked(60), Nodes{});
+  LaunchCheck other;
+  other.look(seen_);
+  config_.mode = Mode::kPlace;
+  config_.test_off.insert(Mechanism::kLaunch);
+  other.act(config_, times_, seen_.taken + 60);
+  EXPECT_EQ(test::core().asked_nodes, Nodes{});
 }
 
 }  // namespace
