@@ -18,6 +18,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 import rubato
 
+os.environ.setdefault("USE_LIBUV", "0")     # PyTorch of Debian 13 has no libuv, and asks for it
+
 BATCH = 64          # of all processes together; divisible by each number of processes
 FEATURES = 16
 
