@@ -19,7 +19,6 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 import rubato
-
 from train import BATCH, load, make_model, save, train
 
 # The other variables of Slurm describe process 0's own step, and the job as it was submitted.
