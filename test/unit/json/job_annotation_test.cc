@@ -71,7 +71,8 @@ TEST(AnnotationOfJob, remaining_is_told_only_where_the_work_is_known) {
 }
 
 TEST(AnnotationOfJob, several_types_are_named_in_order) {
-  EXPECT_EQ(held_gpus(running({{"a100", 2}, {"h100", 1}}).allocation), (HeldGpus{3, "a100+h100"}));
+  EXPECT_EQ(held_gpus(running({{"a100", 2}, {"h100", 1}}).allocation),
+            (HeldGpus{3, "a100+h100", {{"a100", 2}, {"h100", 1}}}));
   EXPECT_EQ(held_gpus({}), HeldGpus{});
 }
 
@@ -145,7 +146,7 @@ TEST(BatchShares, AddUpToTheBatchAndGiveTheRestToTheLargestRemainders) {
 TEST(BatchShares, AreEmptyWhereASpeedIsMissingOrAGpuWouldGetNothing) {
   const std::vector<GpuSpeed> speeds{{"a100", 1}, {"h100", 100}};
   EXPECT_TRUE(batch_shares(64, {{"a100", 1}, {"v100", 1}}, speeds).empty());
-  EXPECT_TRUE(batch_shares(64, {{"a100", 1}, {"h100", 1}}, speeds).empty());
+  EXPECT_TRUE(batch_shares(40, {{"a100", 1}, {"h100", 1}}, speeds).empty());
   EXPECT_TRUE(batch_shares(0, {{"a100", 1}}, speeds).empty());
   EXPECT_TRUE(batch_shares(64, {{"a100", 1}}, {}).empty());
   EXPECT_TRUE(batch_shares(64, {}, speeds).empty());

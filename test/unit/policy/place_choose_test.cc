@@ -93,7 +93,7 @@ TEST(Place, a_job_that_may_mix_takes_two_types_where_none_has_room_for_it) {
 
 TEST(Place, a_job_that_may_mix_takes_one_type_where_that_has_room) {
   Snapshot snapshot = with_a_mixing_job();
-  snapshot.jobs.back().request.gpus = 4;
+  snapshot.jobs.front().request.gpus = 4;
   const Plan plan = plan_of(snapshot, Models({{"h100", 3.0}, {"a100", 2.0}}));
   ASSERT_EQ(plan.starts.size(), 1U);
   EXPECT_EQ(plan.starts[0].gpu_type, "h100");
@@ -102,9 +102,9 @@ TEST(Place, a_job_that_may_mix_takes_one_type_where_that_has_room) {
 
 TEST(Place, a_job_that_may_mix_keeps_to_the_types_that_it_names) {
   Snapshot snapshot = with_a_mixing_job();
-  snapshot.jobs.back().hints->gpu_types = {{"a100", "v100"}};
+  snapshot.jobs.front().hints->gpu_types = {{"a100", "v100"}};
   EXPECT_TRUE(plan_of(snapshot).starts.empty());
-  snapshot.jobs.back().hints->gpu_types = {{"h100"}, {"a100"}};
+  snapshot.jobs.front().hints->gpu_types = {{"h100"}, {"a100"}};
   ASSERT_EQ(plan_of(snapshot).starts.size(), 1U);
   EXPECT_EQ(plan_of(snapshot).starts[0].shares.size(), 2U);
   EXPECT_FALSE(plan_of(snapshot).starts[0].elsewhere) << "Slurm does not know its types";
@@ -117,7 +117,7 @@ TEST(Place, a_job_of_named_types_that_none_of_them_carries_needs_to_mix) {
   Plan plan = plan_of(snapshot);
   EXPECT_TRUE(plan.starts.empty());
   EXPECT_TRUE(plan.reservations.empty());
-  snapshot.jobs.back().hints->mix_types = true;
+  snapshot.jobs.front().hints->mix_types = true;
   plan = plan_of(snapshot);
   EXPECT_TRUE(plan.starts.empty()) << "4 v100 and 4 h100 are free";
   ASSERT_EQ(plan.reservations.size(), 1U);

@@ -180,10 +180,13 @@ TEST(ChooseTypes, AJobThatWaitsForItsTypeMixesTypesOnlyIfThatIsAsFast) {
   Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
   add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 60);
   add_running(snapshot, {share_of(snapshot, 1, 2)}, kNow + 60);
-  hinted(snapshot, "odd").request.gpus = 4;
-  snapshot.jobs.back().hints->mix_types = true;
+  Job& job = hinted(snapshot, "odd");
+  job.request.gpus = 4;
+  job.hints->mix_types = true;
   const Plan plan = round(snapshot, learnt(), placing(), kNow);
   EXPECT_TRUE(plan.starts.empty()) << "2 fast and 2 slow are slower than 4 fast in a minute";
+  snapshot.jobs.front().hints->job_type = "unknown";
+  EXPECT_EQ(round(snapshot, learnt(), placing(), kNow).starts.size(), 1U) << "it waits for no type";
 }
 
 TEST(ChooseTypes, AJobIsNotMatchedToATypeWithTooFewNodes) {
