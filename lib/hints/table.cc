@@ -176,8 +176,7 @@ std::vector<HintDef> rows_of_change() {
                           "starts on GPUs of several types where no single type has room for all "
                           "of it, at its requested size. If gpu-types names types, it gets GPUs "
                           "of these only. RUBATO_BATCH_SHARES tells it how to split its global "
-                          "batch. Where nodes differ in type, ask for nodes and tasks as for any "
-                          "job of several nodes."});
+                          "batch."});
   return rows;
 }
 

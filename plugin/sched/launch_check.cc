@@ -33,7 +33,7 @@ void LaunchCheck::look(const Snapshot& snapshot) {
   }
   nodes_.assign(nodes.begin(), nodes.end());
   due_ = snapshot.taken + max_launch_time() + kMargin;
-  until_ = due_ + kPatience;
+  until_ = due_ + kPatience + std::ssize(nodes_) / kNodesAtATime * kPause;
   looked_ = true;
 }
 

@@ -64,11 +64,14 @@ std::vector<TypeId> Placer::types_of(const PendingEntry& entry) const {
   if (!entry.demand.wants_gpus()) return {kNoGpu};
   const std::string& wanted = entry.job->request.gpu_type;
   if (wanted.empty()) {
-    const bool only_mixed = mixes(*entry.job) && !one_type_carries(entry);
+    const bool bound = entry.types != nullptr && entry.types->bound;
+    const bool none = bound ? entry.types->order.empty() : !one_type_carries(entry);
+    const bool only_mixed = mixes(*entry.job) && none;
     if (!only_mixed && entry.types != nullptr && (entry.types->bound || one_type_carries(entry))) {
       return entry.types->order;
     }
-    return one_type_carries(entry) ? forecasts_.fastest : std::vector<TypeId>{kAnyGpu};
+    return !only_mixed && one_type_carries(entry) ? forecasts_.fastest
+                                                  : std::vector<TypeId>{kAnyGpu};
   }
   const TypeId type = capacity_.type_id(wanted);
   return type == kNoGpu ? std::vector<TypeId>{} : std::vector<TypeId>{type};

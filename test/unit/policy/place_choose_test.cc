@@ -111,7 +111,7 @@ TEST(Place, a_job_that_may_mix_keeps_to_the_types_that_it_names) {
 }
 
 TEST(Place, a_job_of_named_types_that_none_of_them_carries_needs_to_mix) {
-  Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 4}, {"v100", 4}});
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 4}, {"v100", 8}});
   add_running(snapshot, {share_of(snapshot, 0, 4)}, kNow + 600);
   add_pending(snapshot, 8).hints.emplace().gpu_types = {{"a100", "h100"}};
   Plan plan = plan_of(snapshot);
@@ -119,7 +119,7 @@ TEST(Place, a_job_of_named_types_that_none_of_them_carries_needs_to_mix) {
   EXPECT_TRUE(plan.reservations.empty());
   snapshot.jobs.front().hints->mix_types = true;
   plan = plan_of(snapshot);
-  EXPECT_TRUE(plan.starts.empty()) << "4 v100 and 4 h100 are free";
+  EXPECT_TRUE(plan.starts.empty()) << "8 v100 and 4 h100 are free";
   ASSERT_EQ(plan.reservations.size(), 1U);
   EXPECT_EQ(plan.reservations[0].start, kNow + 600);
   ASSERT_EQ(plan.reservations[0].shares.size(), 2U);
