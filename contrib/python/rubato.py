@@ -47,7 +47,7 @@ _SCONTROL_SECONDS = 10.0
 _WAIT_SECONDS = 600     # of one call of `rubato wait-resize`
 _RETRY, _SOON = 30.0, 0.5   # seconds after a call that failed, or that a signal ended
 # Exit codes of `rubato wait-resize`: with a notice; without one, as the time is over or the job has ended.
-_NOTICE_CODES, _TIMEOUT_CODE, _ENDED_CODE = (0, 10, 11, 12), 124, 3
+_NOTICE_CODES, _TIMEOUT_CODE, _ENDED_CODE = (0, 10, 11, 12, 13), 124, 3
 
 
 def _number(text: Optional[str]) -> Optional[int]:
@@ -82,7 +82,8 @@ def allocation() -> Allocation:
 
 
 class Notice:
-    """What Rubato tells a running job of a change of its number of GPUs: rubato-wait-resize(1)."""
+    """What Rubato tells a running job of a change of its number of GPUs, or of its batch or plan on
+    those that it has: rubato-wait-resize(1)."""
 
     def __init__(self, document: Dict[str, Any]) -> None:
         #: Grows with each notice of a run.
@@ -97,6 +98,9 @@ class Notice:
         #: Hostlists of the nodes that go and that come, as srun reads them; "": none.
         self.leave: str = document.get("leave", "")
         self.come: str = document.get("come", "")
+        #: Global batch on these GPUs, in samples, and execution plan; None: as before.
+        self.batch: Optional[int] = document.get("batch")
+        self.plan: Optional[str] = document.get("plan")
 
     def __repr__(self) -> str:
         return f"Notice({self.number}: {self.step}, {self.before} -> {self.gpus} GPUs)"

@@ -62,7 +62,7 @@ enum class ChangeAction {
   kGrow,     ///< gets GPUs beside those it has while it runs
   kRestart,  ///< is requeued and starts again with another configuration or on other nodes
   kStop,     ///< is requeued and waits
-  kNotify,   ///< keeps its GPUs and is told another batch
+  kNotify,   ///< keeps its GPUs and is told another batch, or another plan too
 };
 
 /// A change of a running job that consented to it: by the hint checkpoint, or to one while it runs

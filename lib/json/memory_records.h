@@ -204,6 +204,8 @@ void describe(Visitor& v, R& resize) {
   v.count("gpus", resize.gpus);
   v.note("gpus", "GPUs afterwards; 0: it waits again");
   v.text("gpu_type", resize.gpu_type);
+  v.number("batch", resize.batch, static_cast<std::uint64_t>(kMaxBatch));
+  v.note("batch", "global batch for that size, samples");
   v.count("runs", resize.runs);
   v.note("runs", "restarts of the job before this one");
   v.time("asked", resize.asked);
@@ -249,6 +251,12 @@ void describe(Visitor& v, R& history) {
   v.note("reason", "of the last restart by Rubato");
   v.count("restarts", history.restarts);
   v.note("restarts", "restarts of the job, with that one");
+  v.text("plan", history.plan);
+  v.note("plan", "execution plan that it was told last");
+  v.number("batch", history.batch, static_cast<std::uint64_t>(kMaxBatch));
+  v.note("batch", "global batch that it was told last, samples");
+  v.time("told", history.told);
+  v.note("told", "when it was told these");
 }
 
 template <typename Visitor, Is<SizeHold> R>

@@ -21,8 +21,8 @@ constexpr std::string_view kOpen = "{rubato-notice ";
 constexpr std::array kSteps{"coming", "done", "failed"};
 constexpr std::int64_t kMaxTime = 1'000'000'000'000;
 
-/// A hostlist of slurmctld, such as n[1-4,7].
-bool is_hostlist(std::string_view text) {
+/// A value of a notice, such as the hostlist n[1-4,7].
+bool is_word(std::string_view text) {
   return !text.empty() && std::ranges::none_of(text, [](char c) {
     return c <= ' ' || c == '{' || c == '}' || c == '=' || c > '~';
   });
@@ -32,9 +32,11 @@ std::string joined(const Notice& notice, bool with_nodes) {
   std::string text = fmt::format("{}n={} step={} how={} from={} gpus={}", kOpen, notice.number,
                                  to_string(notice.step), notice.live ? "live" : "restart",
                                  notice.from, notice.gpus);
+  if (notice.batch > 0) text += fmt::format(" batch={}", notice.batch);
+  if (is_word(notice.plan)) text += " plan=" + notice.plan;
   if (notice.due > 0) text += fmt::format(" due={}", notice.due);
-  if (with_nodes && is_hostlist(notice.leave)) text += " leave=" + notice.leave;
-  if (with_nodes && is_hostlist(notice.come)) text += " come=" + notice.come;
+  if (with_nodes && is_word(notice.leave)) text += " leave=" + notice.leave;
+  if (with_nodes && is_word(notice.come)) text += " come=" + notice.come;
   return text + '}';
 }
 
@@ -58,6 +60,8 @@ bool set(std::string_view key, std::string_view value, Notice& notice) {
   }
   if (key == "from") return read(value, kMaxGpus, notice.from);
   if (key == "gpus") return read(value, kMaxGpus, notice.gpus);
+  if (key == "batch") return read(value, kMaxBatch, notice.batch);
+  if (key == "plan") notice.plan = value;
   if (key == "due") return read(value, kMaxTime, notice.due);
   if (key == "leave") notice.leave = value;
   if (key == "come") notice.come = value;

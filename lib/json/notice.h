@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a running job hears of a change of its size, in its system_comment:
-// `{rubato-notice n=3 step=coming how=live from=8 gpus=4 due=1795262457 leave=n2}`. The grammar is
-// described in rubato-files(5).
+// What a running job hears of a change of its size, or of its batch or execution plan alone, in its
+// system_comment: `{rubato-notice n=3 step=coming how=live from=8 gpus=4 due=1795262457 leave=n2}`.
+// The grammar is described in rubato-files(5).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,13 @@ struct Notice {
   Seconds due = 0;    ///< when the change comes at the latest; 0: it has come
   std::string leave;  ///< hostlist of the nodes that go; "": none, or too long to be told
   std::string come;   ///< hostlist of the nodes that come
+  std::int64_t batch = 0;  ///< global batch with `gpus` GPUs, samples; 0: as before
+  std::string plan = {};   ///< execution plan from now on; "": as before
+
+  /// It keeps its GPUs, and is told how to run on them.
+  [[nodiscard]] bool keeps_gpus() const {
+    return step == NoticeStep::kDone && from == gpus && (batch > 0 || !plan.empty());
+  }
 
   bool operator==(const Notice&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/algorithms/size_history.h"
 #include "lib/policy/asked_growth.h"
 
 namespace rubato {
@@ -88,6 +89,7 @@ AskedResize record_of(const Change& change, const Job& job, Seconds now) {
   resize.from = held_gpus(job);
   resize.gpus = change.gpus;
   resize.gpu_type = change.gpu_type;
+  if (resize.live) resize.batch = change.batch;
   resize.runs = job.restarts;
   resize.shares =
       change.action == ChangeAction::kGrow ? beside_held(job, change.shares) : change.shares;
@@ -125,6 +127,19 @@ std::vector<AskedResize> changes_to_begin(const Snapshot& snapshot, const Plan& 
         record_of(*start, *job_in(snapshot, start->job, JobState::kPending), snapshot.taken));
   std::ranges::sort(records, {}, &AskedResize::job);
   return records;
+}
+
+std::vector<const Change*> changes_to_tell(const Snapshot& snapshot, const Plan& plan) {
+  const Memory& memory = plan.memory;
+  std::vector<const Change*> tell;
+  for (const Change& change : plan.changes) {
+    if (change.action != ChangeAction::kNotify || under_way(memory, change.job)) continue;
+    const Job* const job = job_in(snapshot, change.job, JobState::kRunning);
+    const Progress* const report = progress_of(memory, change.job);
+    if (job == nullptr || report == nullptr || report->restarts != job->restarts) continue;
+    if (report->time > told_at(memory, change.job)) tell.push_back(&change);
+  }
+  return tell;
 }
 
 bool may_follow(const AskedResize& change, const Memory& memory, Seconds now) {

@@ -19,6 +19,11 @@ namespace rubato {
 /// - A job for which something is under way, and one that ended since, is left out.
 [[nodiscard]] std::vector<AskedResize> changes_to_begin(const Snapshot& snapshot, const Plan& plan);
 
+/// The changes of `plan` that only tell a job another batch or plan, to be told now: nothing is under
+/// way for the job, and it has reported since it was told last. In the order of the plan.
+[[nodiscard]] std::vector<const Change*> changes_to_tell(const Snapshot& snapshot,
+                                                         const Plan& plan);
+
 /// The nodes of `change` need not be waited for: each job of its `after` has changed, or waits
 /// itself only for others to change (its lead time is over).
 [[nodiscard]] bool may_follow(const AskedResize& change, const Memory& memory, Seconds now);

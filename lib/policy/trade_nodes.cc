@@ -18,6 +18,9 @@
 namespace rubato {
 namespace {
 
+// A job is told another batch or plan if it then progresses so much faster.
+constexpr double kWorthTelling = 1.05;
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// The job drops whole nodes and keeps that of its batch script.
@@ -99,6 +102,7 @@ class TradePlacer {
   void decide(std::size_t i);
   void give_back(std::size_t i);
   void drop_waits_for_nothing();
+  [[nodiscard]] bool pays_to_tell(const Job& job) const;
   void stay(std::size_t i);
   void change(std::size_t i, Found found);
   void start(std::size_t i, Found found);
@@ -343,19 +347,36 @@ void TradePlacer::decide(std::size_t i) {
   kept_.hold_again();
 }
 
-// The job keeps its GPUs and is told another batch, if that is better now. That costs nothing.
+// What it would gain against what it reports now.
+bool TradePlacer::pays_to_tell(const Job& job) const {
+  JobSpec spec = spec_of(o_.input, job);
+  const Resources held =
+      resources_of(job.allocation.front().gpus.front().type, job.allocation);
+  const ThroughputForecasts& forecasts = o_.input.models.forecasts();
+  const std::optional<Prediction> best = forecasts.choice(job.key, spec, held);
+  if (!best) return false;
+  if (!job.plan.empty()) spec.plan = job.plan;
+  const Forecast now = forecasts.throughput(job.key, spec, held);
+  return !now.feasible || best->goodput >= kWorthTelling * now.goodput();
+}
+
+// The job keeps its GPUs and is told another batch, if that is better now; another plan too if it
+// follows changes while it runs. That costs nothing.
 void TradePlacer::stay(std::size_t i) {
   const Job& job = *table(i).job;
   const NextConfiguration& row = table(i).rows[at(table(i).held)];
-  if (row.batch == 0 || row.batch == job.batch_size) return;
+  const bool plan =
+      job.hints->resize == Resize::kLive && !row.plan.empty() && row.plan != job.plan;
+  const bool batch = row.batch != 0 && row.batch != job.batch_size;
+  if (!(plan || batch) || !pays_to_tell(job)) return;
   Change change;
   change.job = job.key;
   change.partition = job.partition;
   change.action = ChangeAction::kNotify;
   change.gpu_type = then_.types()[row.type];
   change.gpus = row.gpus;
-  change.plan = job.plan;
-  change.batch = row.batch;
+  change.plan = plan ? row.plan : job.plan;
+  change.batch = row.batch != 0 ? row.batch : job.batch_size;
   change.shares = job.allocation;
   change.seconds_left = change.seconds_then = row.seconds;
   trades_.changes.push_back(std::move(change));
@@ -402,10 +423,12 @@ std::vector<JobKey> TradePlacer::take(const Job& job, const std::vector<NodeShar
 void TradePlacer::change(std::size_t i, Found found) {
   const Job& job = *table(i).job;
   const NextConfiguration& to = table(i).rows[at(found.row)];
-  if (to.live)
+  if (to.live) {
     found.placement.plan = job.plan;
-  else
+    found.placement.batch = to.batch;
+  } else {
     configure(job, found.placement);
+  }
   Change change;
   change.job = job.key;
   change.partition = job.partition;

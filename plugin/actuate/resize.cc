@@ -11,6 +11,7 @@
 #include "lib/base/log.h"
 #include "lib/hints/values.h"
 #include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/algorithms/size_history.h"
 #include "lib/policy/algorithms/size_holds.h"
 #include "lib/policy/asked_growth.h"
 #include "lib/policy/asked_resize.h"
@@ -164,6 +165,7 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
     const bool held = !change.starts && hold_of(memory, change.job, now) != nullptr;
     if (!held || config.off(Mechanism::kHoldSize)) begin(std::move(change), snapshot, memory);
   }
+  tell(snapshot, plan);
   bool placed = false;  // the next round sees this place; two restarts must not get the same
   for (AskedResize& resize : memory.asked_resizes) {
     if (resize.step == ResizeStep::kRequeued) wait_for_nodes(resize, now);
@@ -171,9 +173,24 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
     if (resize.step != ResizeStep::kSaving || now < resize.due || (placed && !planned)) continue;
     if (!may_follow(resize, memory, now) || waits_to_grow(resize, snapshot, memory)) continue;
     carry_out(resize, snapshot, models, config, memory);
+    if (resize.step == ResizeStep::kDone && resize.batch > 0 && tells_)
+      note_told_batch(memory, resize.job, resize.batch, now);
     placed = placed || (!planned && !resize.shares.empty() && resize.step == ResizeStep::kRequeued);
   }
   show_notices();
+}
+
+// The job does with it what it wants: it is not interrupted, and its reports show what it did.
+void Resizer::tell(const Snapshot& snapshot, Plan& plan) {
+  if (!tells_) return;
+  for (const Change* const change : changes_to_tell(snapshot, plan)) {
+    const Job* const job = running_job(snapshot, change->job);
+    const Notice notice = told_notice(*change, *job);
+    notices_.emplace_back(change->job.id, notice);
+    note_told(plan.memory, change->job, change->plan, change->batch, snapshot.taken);
+    log().info("JobId={} is told batch {}{}", change->job.id, change->batch,
+               notice.plan.empty() ? "" : " and plan " + notice.plan);
+  }
 }
 
 // A hold ends a change that the round has only told the job.

@@ -61,6 +61,7 @@ class Resizer {
   bool goes_on_requeued(AskedResize& resize, Seconds now);
   void hear_answers(Memory& memory, Seconds now);
   void take_holds(Memory& memory, Seconds now);
+  void tell(const Snapshot& snapshot, Plan& plan);
   void save(AskedResize resize, const Job& job, const Snapshot& snapshot, Memory& memory);
   bool signal(AskedResize& resize, const Job& job, const Snapshot& snapshot);
   void carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,

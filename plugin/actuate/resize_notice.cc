@@ -16,6 +16,7 @@ Notice notice_of(const AskedResize& change, NoticeStep step) {
   notice.live = change.live;
   notice.from = change.from;
   notice.gpus = change.gpus;
+  if (step != NoticeStep::kFailed) notice.batch = change.batch;
   return notice;
 }
 
@@ -50,6 +51,16 @@ Notice grown_notice(const AskedResize& change, const Job& job, const std::vector
                     const Snapshot& snapshot) {
   Notice notice = notice_of(change, NoticeStep::kDone);
   notice.come = nodes_beyond(added, job.allocation, snapshot);
+  return notice;
+}
+
+Notice told_notice(const Change& change, const Job& job) {
+  Notice notice;
+  notice.step = NoticeStep::kDone;
+  notice.live = true;
+  notice.from = notice.gpus = change.gpus;
+  notice.batch = change.batch;
+  if (change.plan != job.plan) notice.plan = change.plan;
   return notice;
 }
 

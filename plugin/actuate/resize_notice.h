@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a job hears of a change of its size.
+// What a job hears of a change of its size, batch or plan.
 #pragma once
 
 #include <vector>
 
+#include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
 #include "lib/json/notice.h"
 
@@ -20,6 +21,9 @@ namespace rubato {
                                    const std::vector<NodeShare>& kept, const Snapshot& snapshot);
 [[nodiscard]] Notice grown_notice(const AskedResize& change, const Job& job,
                                   const std::vector<NodeShare>& added, const Snapshot& snapshot);
+
+/// The job keeps its GPUs and is told another batch, or another plan too.
+[[nodiscard]] Notice told_notice(const Change& change, const Job& job);
 
 /// The job was told of the change, and keeps its size.
 [[nodiscard]] Notice failed_notice(const AskedResize& change);

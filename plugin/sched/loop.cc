@@ -11,6 +11,7 @@
 #include "lib/json/json.h"
 #include "lib/model/models.h"
 #include "lib/policy/algorithms/change_costs.h"
+#include "lib/policy/algorithms/size_history.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "lib/runtime/restart_record.h"
@@ -365,7 +366,10 @@ void Loop::cycle() {
   notice_clock_step(seen->taken);
   if (full_) promote_predictable(memory_);
   seen->memory = memory_;
-  if (config_->mode == Mode::kElastic) fill_change_costs(*seen, *config_);
+  if (config_->mode == Mode::kElastic) {
+    fill_change_costs(*seen, *config_);
+    fill_told(*seen);
+  }
   shorten(*seen);
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
   if (models_.note_jobs(*snapshot, *config_)) await_shapes();

@@ -35,6 +35,15 @@ std::set<JobKey> waiting_for_nodes(const Snapshot& snapshot) {
   return jobs;
 }
 
+// slurmctld can record a start as one without GPUs when slurmd's first report meets it (seen with stock
+// Slurm 22.05.8). Where Slurm itself chooses the nodes of a start, this does not help.
+bool gets_gpus_unreported(const Snapshot& snapshot, const Start& start) {
+  return std::any_of(start.shares.begin(), start.shares.end(), [&](const NodeShare& share) {
+    return share.gpu_count() > 0 && share.node.within(snapshot.nodes.size()) &&
+           snapshot.nodes[share.node].unregistered;
+  });
+}
+
 // Adds what one commit did to `all`, and has slurmctld save its starts, also if the commit throws.
 class NotedCommit {
  public:
@@ -66,7 +75,7 @@ void PlanCommitter::wait_for_quiet(const Config& config) const {
 // slurmctld may have recovered a job as pending that runs all the same, if its start was not saved.
 // The job's node reports it when it registers, and is told to end it. A second launch before that
 // is a duplicate for slurmd, and the node is drained. So a recovered job waits until all nodes that
-// it may use have registered.
+// it may use have registered, and a new one with GPUs until those of its start have.
 void PlanCommitter::drop_unsettled(const Snapshot& snapshot, Plan& plan, const Config& config) {
   const SteadyTime now = clock_->steady();
   if (!recovered_) recovered_ = now;
@@ -79,6 +88,7 @@ void PlanCommitter::drop_unsettled(const Snapshot& snapshot, Plan& plan, const C
   }
   for (const JobKey& job : waiting) unsettled_[job] = {now, true};
   std::erase_if(plan.starts, [&](const Start& start) {
+    if (gets_gpus_unreported(snapshot, start)) return true;
     const auto waited = unsettled_.find(start.job);
     const SteadyTime since = waited != unsettled_.end() ? waited->second.since : *recovered_;
     return start.job.submit < began_time_ && seconds_since(*clock_, since) < kSettle;

@@ -38,6 +38,12 @@ RestartReason reason_of(const Job& job, const SizeHistory* history) {
   return history->reason;
 }
 
+const SizeHistory* history_of(const Memory& memory, const JobKey& job) {
+  const std::vector<SizeHistory>& all = memory.size_histories;
+  const auto at = std::ranges::lower_bound(all, job, {}, &SizeHistory::job);
+  return at != all.end() && at->job == job ? &*at : nullptr;
+}
+
 int gpus_of(const Start& start, const Job& job) {
   if (start.on_cpus) return 0;
   return start.gpus > 0 ? start.gpus : static_cast<int>(requested_gpus(job));
@@ -69,17 +75,54 @@ void name_restarts(const Snapshot& snapshot, Plan& plan) {
   std::map<JobKey, const Job*> waiting;
   for (const Job& job : snapshot.jobs)
     if (job.state == JobState::kPending) waiting.try_emplace(job.key, &job);
-  const std::vector<SizeHistory>& all = plan.memory.size_histories;
   for (Start& start : plan.starts) {
     const auto job = waiting.find(start.job);
     if (!start.managed || job == waiting.end()) continue;
-    const auto at = std::ranges::lower_bound(all, start.job, {}, &SizeHistory::job);
-    const SizeHistory* const history = at != all.end() && at->job == start.job ? &*at : nullptr;
+    const SizeHistory* const history = history_of(plan.memory, start.job);
     start.restart_reason = reason_of(*job->second, history);
-    if (history == nullptr) continue;
-    SizeHistory then = *history;
-    note_size(then, gpus_of(start, *job->second));
-    start.resizes = then.resizes;
+    if (history != nullptr) {
+      SizeHistory then = *history;
+      note_size(then, gpus_of(start, *job->second));
+      start.resizes = then.resizes;
+    }
+    if (may_change(*job->second))
+      note_told(plan.memory, start.job, start.plan, start.batch, snapshot.taken);
+  }
+}
+
+void note_told(Memory& memory, const JobKey& job, const std::string& plan, std::int64_t batch,
+               Seconds now) {
+  std::vector<SizeHistory>& all = memory.size_histories;
+  auto at = std::ranges::lower_bound(all, job, {}, &SizeHistory::job);
+  if (at == all.end() || at->job != job) {
+    at = all.insert(at, SizeHistory{});
+    at->job = job;
+  }
+  at->plan = plan;
+  at->batch = batch;
+  at->told = now;
+}
+
+void note_told_batch(Memory& memory, const JobKey& job, std::int64_t batch, Seconds now) {
+  const SizeHistory* const history = history_of(memory, job);
+  note_told(memory, job, history != nullptr ? history->plan : "", batch, now);
+}
+
+Seconds told_at(const Memory& memory, const JobKey& job) {
+  const SizeHistory* const history = history_of(memory, job);
+  return history != nullptr ? history->told : 0;
+}
+
+void fill_told(Snapshot& snapshot) {
+  for (Job& job : snapshot.jobs) {
+    if (job.state != JobState::kRunning) continue;
+    const SizeHistory* const history = history_of(snapshot.memory, job.key);
+    if (history != nullptr) {
+      job.plan = history->plan;
+      job.batch_size = history->batch;
+    }
+    const Progress* const report = progress_of(snapshot.memory, job.key);
+    if (job.batch_size == 0 && report != nullptr) job.batch_size = report->batch;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The sizes that a job had over its restarts, and who restarted it last: what a start tells the
-// job.
+// job. And the execution plan and the batch that it was told.
 #pragma once
 
 #include <set>
@@ -17,8 +17,22 @@ namespace rubato {
 [[nodiscard]] std::vector<SizeHistory> follow_sizes(const Snapshot& snapshot,
                                                     const std::set<JobKey>& remembered);
 
-/// Fills in Start::restart_reason and Start::resizes by the histories in plan.memory. `snapshot`
-/// has the jobs as submitted.
+/// Fills in Start::restart_reason and Start::resizes by the histories in plan.memory, and notes
+/// there what each start tells its job. `snapshot` has the jobs as submitted.
 void name_restarts(const Snapshot& snapshot, Plan& plan);
+
+/// Notes that a job was told a plan and a batch ("", 0: none).
+void note_told(Memory& memory, const JobKey& job, const std::string& plan, std::int64_t batch,
+               Seconds now);
+
+/// The same with a batch alone: its plan stays.
+void note_told_batch(Memory& memory, const JobKey& job, std::int64_t batch, Seconds now);
+
+/// When a job was told them last; 0: never.
+[[nodiscard]] Seconds told_at(const Memory& memory, const JobKey& job);
+
+/// Fills in Job::plan and Job::batch_size of the running jobs: what they were told last; a batch
+/// that was not told is that of their last report.
+void fill_told(Snapshot& snapshot);
 
 }  // namespace rubato

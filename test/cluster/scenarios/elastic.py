@@ -375,3 +375,47 @@ def the_work_of_completed_jobs_is_remembered(c):
     last = c.sbatch(f"--gpus=1 -n1 -t 60 --comment='rubato:job-type={kind}'", "sleep 1")
     c.wait_state(last, "COMPLETED", LONG)
     c.expect(works, [[700]], "samples of completed jobs", LONG)
+
+
+# What `rubato wait-resize` says, each time with the code that it ends with.
+FOLLOWS = """echo "starts with batch ${RUBATO_BATCH:-unknown}"
+while true; do rubato wait-resize --timeout 600; echo "code $?"; done"""
+
+
+@scenario(cluster="elastic", needs=["rubato"], negative="notice", timeout=400, tier=2)
+def a_running_job_is_told_a_faster_batch(c):
+    """A job whose batch is a range runs at its least one; once larger ones were measured it is told one, on the same GPUs
+
+    It is told once, although it goes on as before: what it does with it is its own.
+    """
+    kind = c.fresh_name("batch")
+    job = c.sbatch(f"--gpus=2 -n2 -t 600 --comment='rubato: job-type={kind};gpus=2;batch=32-256;samples={WORK};resize=live'",
+                   FOLLOWS)
+    c.wait_state(job, "RUNNING", LONG)
+
+    def reports(batch, rate, of=job):
+        c.ask(f"scontrol update JobId={of} Comment='rubato!report samples=10;rate={rate};batch={batch}'")
+    reports(32, 100)
+    others = [c.sbatch(f"--gpus=2 -n2 -t 60 --comment='rubato:job-type={kind};batch={batch}'", "sleep 600")
+              for batch in (64, 128, 256)]
+    for other, batch, rate in zip(others, (64, 128, 256), (160, 250, 340)):
+        c.wait_state(other, "RUNNING", LONG)
+        reports(batch, rate, other)
+
+    def told():
+        reports(32, 100)
+        return re.findall(r"^Notice (\d+): batch (\d+) from now on; the job keeps its GPUs\.\ncode 13$", c.output(job),
+                          re.MULTILINE)
+    try:
+        c.expect(told, lambda seen: len(seen) > 0, "the job to print a batch", LONG)
+    finally:
+        c.say(c.output(job))
+        c.cmd(f"squeue -j {job} -O 'jobid:8,state:10,system_comment:150'")
+    batch = int(told()[0][1])
+    check(batch >= 128, "a batch of at least 128", batch)
+    for _ in range(5):
+        told()
+    check(len(told()) == 1, "one notice", told())
+    check("step=done how=live from=2 gpus=2 batch=" in c.job(job)["SystemComment"], "it in scontrol show job",
+          c.job(job)["SystemComment"])
+    c.cmd(f"scancel {job}")

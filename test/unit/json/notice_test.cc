@@ -36,6 +36,20 @@ TEST(Notice, EachStepIsReadAsItWasWritten) {
     }
 }
 
+TEST(Notice, TellsHowToRunOnTheSameGpus) {
+  Notice notice{.number = 2, .step = NoticeStep::kDone, .live = true, .from = 4, .gpus = 4};
+  EXPECT_FALSE(notice.keeps_gpus());
+  notice.batch = 512;
+  notice.plan = "zero";
+  const std::string text = render_notice(notice);
+  EXPECT_EQ(text,
+            "{rubato-notice n=2 step=done how=live from=4 gpus=4 batch=512 plan=zero}");
+  EXPECT_EQ(find_notice(text), notice);
+  EXPECT_TRUE(notice.keeps_gpus());
+  notice.from = 2;
+  EXPECT_FALSE(notice.keeps_gpus()) << "it has other GPUs";
+}
+
 TEST(Notice, NodesThatWouldMakeItTooLongAreLeftOut) {
   Notice notice = shrink();
   for (int i = 0; i < 100; ++i) notice.leave += ",n" + std::to_string(i);

@@ -113,6 +113,19 @@ TEST_F(LoopTest, PlacesAndClosesTheGate) {
   EXPECT_EQ(core().looks_reading, 1) << "the check of slurmctld's records, once";
 }
 
+TEST_F(LoopTest, StartsNoNewJobWithGpusBeforeTheNodeHasRegistered) {
+  Snapshot snapshot = one_pending_job();
+  snapshot.jobs.front().key.submit = std::time(nullptr) + 3600;  // later than the loop
+  for (Node& node : snapshot.nodes) node.unregistered = true;
+  set_jobs(snapshot);
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 3; }));
+  EXPECT_EQ(core().starts, 0);
+  for (Node& node : snapshot.nodes) node.unregistered = false;
+  set_jobs(snapshot);
+  EXPECT_TRUE(until([] { return core().starts > 0; }));
+}
+
 TEST_F(LoopTest, ObserveWritesNothing) {
   configure("Mode=observe\nManagedPartitions=all\n");
   begin();

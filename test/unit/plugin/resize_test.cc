@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "lib/policy/algorithms/size_history.h"
 #include "lib/runtime/restart_record.h"
 #include "plugin/select/gate.h"
 #include "test/support/build_snapshot.h"
@@ -407,14 +408,63 @@ TEST_F(ResizerTest, AStopNeedsConsentUntilTheRequeue) {
   EXPECT_EQ(restart().step, ResizeStep::kFailed);
 }
 
-TEST_F(ResizerTest, AChangeThatWaitsForOthersAndABatchAreLeft) {
+TEST_F(ResizerTest, AChangeThatWaitsForOthersIsLeft) {
   decide(ChangeAction::kRestart, 4);
   plan_.changes[0].after = {{77, kNow}};
   act_at(kNow);
-  decide(ChangeAction::kNotify, 8);
-  act_at(kNow + 1);
   EXPECT_EQ(core().signals, 0);
   EXPECT_TRUE(memory_.asked_resizes.empty());
+}
+
+TEST_F(ResizerTest, AJobIsToldAnotherBatchOnceItHasReported) {
+  decide(ChangeAction::kNotify, 8);
+  plan_.changes[0].batch = 512;
+  act_at(kNow);
+  EXPECT_TRUE(core().notices.empty()) << "it may still start";
+  memory_.progress = {{.job = key_, .time = kNow + 1, .batch = 256}};
+  act_at(kNow + 2);
+  act_at(kNow + 3);
+  ASSERT_EQ(core().notices.size(), 1U) << "it has not reported since";
+  const Notice& told = core().notices[0];
+  EXPECT_TRUE(told.keeps_gpus());
+  EXPECT_TRUE(told.live);
+  EXPECT_EQ(told.gpus, 8);
+  EXPECT_EQ(told.batch, 512);
+  EXPECT_EQ(told.plan, "");
+  plan_.changes[0].batch = 1024;
+  plan_.changes[0].plan = "zero";
+  memory_.progress[0].time = kNow + 4;
+  act_at(kNow + 5);
+  ASSERT_EQ(core().notices.size(), 2U);
+  EXPECT_EQ(core().notices[1].batch, 1024);
+  EXPECT_EQ(core().notices[1].plan, "zero");
+  EXPECT_EQ(core().signals, 0);
+  EXPECT_TRUE(memory_.asked_resizes.empty());
+}
+
+TEST_F(ResizerTest, NoOtherBatchIsToldWhileTheSizeChanges) {
+  memory_.progress = {{.job = key_, .time = kNow, .batch = 256}};
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  decide(ChangeAction::kNotify, 8);
+  plan_.changes[0].batch = 512;
+  const std::size_t before = core().notices.size();
+  act_at(kNow + 1);
+  EXPECT_EQ(core().notices.size(), before);
+}
+
+TEST_F(ResizerTest, AGrowthTellsTheBatchOfItsSize) {
+  make_live({{0, 8}});
+  decide(ChangeAction::kGrow, 16);
+  plan_.changes[0].shares = {test::share_of(snapshot_, 0, 8), test::share_of(snapshot_, 1, 8)};
+  plan_.changes[0].batch = 1024;
+  act_at(kNow);
+  ASSERT_EQ(core().notices.size(), 1U);
+  EXPECT_EQ(core().notices[0].batch, 1024);
+  EXPECT_FALSE(core().notices[0].keeps_gpus());
+  snapshot_.memory = memory_;
+  fill_told(snapshot_);
+  EXPECT_EQ(snapshot_.jobs[0].batch_size, 1024);
 }
 
 TEST_F(ResizerTest, ARequeueThatTheStateFileMissedGoesOn) {

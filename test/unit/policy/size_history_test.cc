@@ -133,6 +133,37 @@ TEST_F(SizeHistoryTest, AChangeWhileTheJobRunsCounts) {
   EXPECT_EQ(decide().memory.size_histories.at(0).resizes, 1);
 }
 
+TEST_F(SizeHistoryTest, KeepsWhatTheJobWasTold) {
+  (void)decide();
+  note_told(snapshot_.memory, job().key, "zero", 512, kNow);
+  note_told_batch(snapshot_.memory, job().key, 1024, kNow + 1);
+  (void)decide();
+  EXPECT_EQ(told_at(snapshot_.memory, job().key), kNow + 1);
+  fill_told(snapshot_);
+  EXPECT_EQ(job().plan, "zero");
+  EXPECT_EQ(job().batch_size, 1024);
+  EXPECT_EQ(told_at(snapshot_.memory, {77, kNow}), 0);
+}
+
+TEST_F(SizeHistoryTest, ABatchThatWasNotToldIsThatOfTheLastReport) {
+  (void)decide();
+  snapshot_.memory.progress = {{.job = job().key, .time = kNow, .batch = 64}};
+  fill_told(snapshot_);
+  EXPECT_EQ(job().batch_size, 64);
+}
+
+TEST_F(SizeHistoryTest, AStartTellsItsPlanAndBatch) {
+  requeue(nullptr);
+  note_told(snapshot_.memory, job().key, "zero", 512, kNow);
+  Plan plan = decide();
+  ASSERT_EQ(plan.starts.size(), 1U);
+  run_with(plan.starts[0].gpus);
+  (void)decide();
+  fill_told(snapshot_);
+  EXPECT_EQ(job().plan, "") << "the start chose none";
+  EXPECT_EQ(job().batch_size, 0);
+}
+
 TEST_F(SizeHistoryTest, OnlyJobsThatMayChangeHaveOne) {
   job().hints->resize = Resize::kNone;
   EXPECT_TRUE(decide().memory.size_histories.empty());

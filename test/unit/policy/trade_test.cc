@@ -107,6 +107,54 @@ TEST(Trade, AJobThatResizesLiveGrowsInPlace) {
   EXPECT_EQ(plan.changes[0].action, ChangeAction::kGrow);
 }
 
+// Of "net" on two GPUs of the slow type, at batches of 32 to 256.
+Models with_batches() {
+  std::vector<ThroughputObservation> observations;
+  std::vector<MeasuredRow> rows;
+  for (const auto& [batch, throughput] :
+       {std::pair(32, 100.0), std::pair(64, 160.0), std::pair(128, 250.0), std::pair(256, 340.0)}) {
+    ThroughputObservation& one = observations.emplace_back();
+    one.profile = {"lab", "net"};
+    one.gpu_type = "slow";
+    one.gpus = 2;
+    one.throughput = throughput;
+    one.samples = 50;
+    one.batch = batch;
+    MeasuredRow& row = rows.emplace_back();
+    row.profile = one.profile;
+    row.gpu_type = one.gpu_type;
+    row.gpus = 2;
+    row.nodes = 1;
+    row.batch = batch;
+    row.throughput = throughput;
+    row.samples = 50;
+  }
+  return Models({}, std::make_shared<const ThroughputModel>(TypeSpeeds(), observations),
+                std::make_shared<const StepTimeModels>(rows));
+}
+
+// The job holds all GPUs, and reports this batch.
+std::vector<Change> changes_at_batch(std::int64_t batch, Seconds told = 0) {
+  Snapshot snapshot = make_cluster({{"slow", 2}});
+  Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000, 2);
+  job.hints->batch = Batch{32, 256};
+  job.batch_size = told > 0 ? told : batch;
+  snapshot.memory.progress = {
+      {.job = job.key, .time = kNow - 1, .samples = 1000, .batch = batch, .gpus = 2}};
+  return round(snapshot, with_batches(), elastic(), kNow).changes;
+}
+
+TEST(Trade, AJobIsToldABatchThatIsFaster) {
+  const std::vector<Change> changes = changes_at_batch(32);
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].action, ChangeAction::kNotify);
+  EXPECT_GT(changes[0].batch, 64);
+  EXPECT_EQ(changes[0].gpus, 2);
+  EXPECT_TRUE(changes_at_batch(changes[0].batch).empty()) << "it follows";
+  EXPECT_TRUE(changes_at_batch(32, changes[0].batch).empty()) << "it was told";
+  EXPECT_TRUE(changes_at_batch(changes[0].batch - 4).empty()) << "less than 5 %";
+}
+
 // The type was never measured. Reports would show whether the job is too slow there for its time
 // limit; but they help only a job that may change then.
 TEST(Trade, AJobThatMayChangeStartsWhereItMayBeTooSlow) {

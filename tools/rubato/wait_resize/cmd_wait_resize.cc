@@ -33,6 +33,7 @@ using std::chrono::steady_clock;
 constexpr int kCheckpoint = 10;  // it will be restarted
 constexpr int kLeaveNodes = 11;  // nodes go, and it runs on
 constexpr int kKeepSize = 12;    // the change was given up
+constexpr int kRunOtherwise = 13;  // it keeps its GPUs, and has another batch or plan
 constexpr int kTimeout = 124;    // as timeout(1)
 
 constexpr int kMaxTimeout = 31'536'000;
@@ -84,6 +85,7 @@ Result<Seen> look(JobId job, bool quiet) {
 }
 
 int code_of(const Notice& notice) {
+  if (notice.keeps_gpus()) return kRunOtherwise;
   if (notice.step == NoticeStep::kDone) return kOk;
   if (notice.step == NoticeStep::kFailed) return kKeepSize;
   return notice.live ? kLeaveNodes : kCheckpoint;
@@ -95,18 +97,29 @@ std::string go(const std::string& nodes, const char* one, const char* several) {
   return fmt::format("; {} {}", nodes, many ? several : one);
 }
 
+/// What it is told beside its GPUs, after `before`.
+std::string how(const Notice& notice, const char* before) {
+  std::string text = notice.batch > 0 ? fmt::format("{}batch {}", before, notice.batch) : "";
+  if (!notice.plan.empty())
+    text += fmt::format("{}plan {}", text.empty() ? before : ", ", notice.plan);
+  return text;
+}
+
 std::string text_of(const Notice& notice, Seconds left) {
   const std::string head = fmt::format("Notice {}: ", notice.number);
+  if (notice.keeps_gpus())
+    return fmt::format("{}{} from now on; the job keeps its GPUs.", head, how(notice, ""));
   if (notice.step == NoticeStep::kFailed)
     return fmt::format("{}the change to {} GPUs was given up; the job keeps {}.", head, notice.gpus,
                        notice.from);
   if (notice.step == NoticeStep::kDone)
-    return fmt::format("{}the job has {} GPUs instead of {}{}{}.", head, notice.gpus, notice.from,
+    return fmt::format("{}the job has {} GPUs instead of {}{}{}{}.", head, notice.gpus, notice.from,
                        go(notice.leave, "has gone", "have gone"),
-                       go(notice.come, "has come", "have come"));
+                       go(notice.come, "has come", "have come"), how(notice, "; "));
   if (notice.live)
-    return fmt::format("{}{} GPUs instead of {} in {} s at the latest{}. Save, and leave them.",
-                       head, notice.gpus, notice.from, left, go(notice.leave, "goes", "go"));
+    return fmt::format("{}{} GPUs instead of {} in {} s at the latest{}{}. Save, and leave them.",
+                       head, notice.gpus, notice.from, left, go(notice.leave, "goes", "go"),
+                       how(notice, "; "));
   return fmt::format("{}{} in {} s at the latest. Save a checkpoint and wait.", head,
                      notice.gpus == 0 ? std::string("requeued to wait for GPUs")
                                       : fmt::format("restart with {} GPUs instead of {}",

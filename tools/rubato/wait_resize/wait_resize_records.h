@@ -44,10 +44,14 @@ void describe(Visitor& v, R& answer) {
   v.note("leave", "hostlist of the nodes that go");
   v.text("come", answer.notice.come);
   v.note("come", "hostlist of the nodes that come");
+  v.number("batch", answer.notice.batch, static_cast<std::uint64_t>(kMaxBatch));
+  v.note("batch", "global batch on these GPUs, samples; left out: as before");
+  v.text("plan", answer.notice.plan);
+  v.note("plan", "execution plan from now on; left out: as before");
   v.number("exit", answer.code, kMaxInt, kAlways);
   v.note("exit",
          "exit code: 0 go on, 10 save a checkpoint and wait, 11 save and leave the nodes, 12 keep "
-         "the size");
+         "the size, 13 keep the GPUs and run with another batch or plan");
 }
 
 }  // namespace rubato::json
