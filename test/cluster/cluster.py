@@ -221,6 +221,7 @@ class Cluster(client.Client, daemons.Daemons):
     def write_rubato_conf(self, text, reconfigure=True):
         """Replaces rubato.conf (None removes it); by default slurmctld reads it at once."""
         path = pathlib.Path(self.path("etc", "rubato.conf"))
+        text = slurmconf.in_mode(text)
         if text is None:
             path.unlink(missing_ok=True)
         else:

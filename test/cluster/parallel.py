@@ -21,7 +21,7 @@ class Child:
         self.log = pathlib.Path(folder, f"{shape}.log")
         self.json = pathlib.Path(folder, f"{shape}.json")
         command = [sys.executable, "-B", str(RUN), "--seed", str(options.seed), "--name",
-                   options.name, "--flavour", options.flavour, "--repeat", str(options.repeat),
+                   options.name, "--flavour", options.flavour, "--mode", options.mode, "--repeat", str(options.repeat),
                    "--json", str(self.json), "--label", f"cluster {shape}"]
         command += ["--plugins", options.plugins] if options.plugins else []
         command += ["--no-negative"] if options.no_negative else []

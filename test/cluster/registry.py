@@ -19,7 +19,7 @@ OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", 
              "store", "learning", "orders", "plans", "segment", "round-size", "job-env", "hints",
              "hints-update", "hints-read", "messages", "message-rate", "message-uid", "save",
              "settle", "launch", "prove", "overrun", "guarantee", "shrink-repair", "restart",
-             "keep-place", "trade", "trial", "mix", "grow", "keep-nodes", "job-summary", "change-costs",
+             "keep-place", "trade", "trial", "mix", "cpus", "grow", "keep-nodes", "job-summary", "change-costs",
              "usual-work", "notice", "hold-size")
 #: What a scenario may need of the machine.
 NEEDS = ("rubato", "root", "second-user", "dbd", "spank")
@@ -51,6 +51,7 @@ def shape(name, **fields):
     The same name may be declared twice only with the same fields.
     """
     made = slurmconf.Shape(**{"rubato_conf": RUBATO_CONF, **fields})
+    made = dataclasses.replace(made, rubato_conf=slurmconf.in_mode(made.rubato_conf))
     if SHAPES.get(name, made) != made:
         raise ValueError(f"shape {name} is declared twice, differently")
     SHAPES[name] = made

@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 
-from . import cluster, dbd, heal, loaded, node_tables, parallel, plugins, registry
+from . import cluster, dbd, heal, loaded, node_tables, parallel, plugins, registry, slurmconf
 from .client import Failed
 from .proc import ClusterError
 from .registry import Skip
@@ -248,6 +248,8 @@ def arguments():
         "$RUBATO_RESULTS, if that is set)")
     add("--label", metavar="TEXT", help="what to write before the last line's counts")
     add("--flavour", choices=("rubato", "stock"), default="rubato")
+    add("--mode", choices=("place", "elastic"), default="place",
+        help="mode of rubato.conf where a scenario has place (default: place)")
     add("--plugins", metavar="DIR", help="Rubato's plugin directory (default: the staged one)")
     add("--no-negative", action="store_true", help="without the negative controls")
     add("--repeat", type=int, default=1, metavar="N",
@@ -284,6 +286,7 @@ def main():
     options = arguments()
     sys.stdout.reconfigure(line_buffering=True)
     cluster.handle_signals()
+    slurmconf.MODE = options.mode
     load_scenarios(HERE / "scenarios")
     chosen = choose(options.only, options.tier)
     if options.list:

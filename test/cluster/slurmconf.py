@@ -10,6 +10,13 @@ import typing
 
 
 _NO_PORT = 1    # of nodes without a slurmd
+#: What scenarios write as Mode=place (`test/cluster/run --mode`).
+MODE = "place"
+
+
+def in_mode(text):
+    """Text of a rubato.conf with MODE where it says Mode=place."""
+    return None if text is None else text.replace("Mode=place", f"Mode={MODE}")
 
 
 @dataclasses.dataclass(frozen=True)
