@@ -154,8 +154,10 @@ struct AskedResize {
   int from = 0;          ///< GPUs that it had
   int gpus = 0;          ///< GPUs that it is to have; 0: it stops, and waits as any other job
   std::string gpu_type;  ///< of its place
-  std::int64_t batch = 0;  ///< global batch for the size, samples; 0: none is told
-  int runs = 0;          ///< restarts of the job (Job::restarts) when it was asked for
+  // Of a change while it runs, told with it:
+  std::string plan = {};   ///< execution plan for the size; "": as before
+  std::int64_t batch = 0;  ///< global batch for the size, samples; 0: as before
+  int runs = 0;            ///< restarts of the job (Job::restarts) when it was asked for
   Seconds asked = 0;
   Seconds since = 0;              ///< when `step` began
   Seconds due = 0;                ///< when `step` ends at the latest
@@ -200,7 +202,7 @@ struct SizeHistory {
   int resizes = 0;  ///< how often that number changed since its first start
   RestartReason reason = RestartReason::kNone;  ///< of the last restart by Rubato
   int restarts = 0;                             ///< Job::restarts after that one
-  std::string plan = {};   ///< execution plan that it was told last; "": none
+  std::string plan = {};                        ///< execution plan that it was told last; "": none
   std::int64_t batch = 0;  ///< global batch that it was told last, samples; 0: none
   Seconds told = 0;        ///< when; 0: never
 

@@ -162,8 +162,11 @@ std::vector<HintDef> rows_of_change() {
                             {"any", "runs on either; the request has GPUs"}},
                   .example = "any",
                   .help = "kind of nodes that the job can run on",
-                  .text = "For jobs, for example with parameter servers, that can run on nodes "
-                          "without GPUs."});
+                  .text =
+                      "With any it starts on CPUs where, by the reports of jobs of its type from "
+                      "CPUs, it ends no later so than after the wait for GPUs; for that its "
+                      "hints must tell its work. Mode elastic restarts it on GPUs once that "
+                      "pays."});
   rows.push_back({.field = HintField::kMixTypes,
                   .type = HintType::kFlag,
                   .key = "mix-types",

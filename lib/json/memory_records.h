@@ -204,6 +204,8 @@ void describe(Visitor& v, R& resize) {
   v.count("gpus", resize.gpus);
   v.note("gpus", "GPUs afterwards; 0: it waits again");
   v.text("gpu_type", resize.gpu_type);
+  v.text("plan", resize.plan);
+  v.note("plan", "execution plan for that size");
   v.number("batch", resize.batch, static_cast<std::uint64_t>(kMaxBatch));
   v.note("batch", "global batch for that size, samples");
   v.count("runs", resize.runs);

@@ -21,10 +21,10 @@ constexpr std::string_view kOpen = "{rubato-notice ";
 constexpr std::array kSteps{"coming", "done", "failed"};
 constexpr std::int64_t kMaxTime = 1'000'000'000'000;
 
-/// A value of a notice, such as the hostlist n[1-4,7].
-bool is_word(std::string_view text) {
+/// A value of a notice, such as the hostlist n[1-4,7] or the plan dp=4.
+bool is_value(std::string_view text) {
   return !text.empty() && std::ranges::none_of(text, [](char c) {
-    return c <= ' ' || c == '{' || c == '}' || c == '=' || c > '~';
+    return c <= ' ' || c == '{' || c == '}' || c > '~';
   });
 }
 
@@ -33,10 +33,10 @@ std::string joined(const Notice& notice, bool with_nodes) {
                                  to_string(notice.step), notice.live ? "live" : "restart",
                                  notice.from, notice.gpus);
   if (notice.batch > 0) text += fmt::format(" batch={}", notice.batch);
-  if (is_word(notice.plan)) text += " plan=" + notice.plan;
+  if (is_value(notice.plan)) text += " plan=" + notice.plan;
   if (notice.due > 0) text += fmt::format(" due={}", notice.due);
-  if (with_nodes && is_word(notice.leave)) text += " leave=" + notice.leave;
-  if (with_nodes && is_word(notice.come)) text += " come=" + notice.come;
+  if (with_nodes && is_value(notice.leave)) text += " leave=" + notice.leave;
+  if (with_nodes && is_value(notice.come)) text += " come=" + notice.come;
   return text + '}';
 }
 

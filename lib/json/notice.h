@@ -26,12 +26,12 @@ enum class NoticeStep {
 struct Notice {
   std::int64_t number = 0;  ///< from 1; grows with each notice of a run
   NoticeStep step = NoticeStep::kComing;
-  bool live = false;  ///< it runs on; else it is restarted
-  int from = 0;       ///< GPUs that it has, or had
-  int gpus = 0;       ///< GPUs afterwards; 0: it waits in the queue again
-  Seconds due = 0;    ///< when the change comes at the latest; 0: it has come
-  std::string leave;  ///< hostlist of the nodes that go; "": none, or too long to be told
-  std::string come;   ///< hostlist of the nodes that come
+  bool live = false;       ///< it runs on; else it is restarted
+  int from = 0;            ///< GPUs that it has, or had
+  int gpus = 0;            ///< GPUs afterwards; 0: it waits in the queue again
+  Seconds due = 0;         ///< when the change comes at the latest; 0: it has come
+  std::string leave;       ///< hostlist of the nodes that go; "": none, or too long to be told
+  std::string come;        ///< hostlist of the nodes that come
   std::int64_t batch = 0;  ///< global batch with `gpus` GPUs, samples; 0: as before
   std::string plan = {};   ///< execution plan from now on; "": as before
 

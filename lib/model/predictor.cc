@@ -100,7 +100,9 @@ Prediction with_level_of(const Prediction& unchanged, Prediction chosen) {
 
 Prediction Predictor::compute(const JobSpec& job, const Resources& at) const {
   Prediction base = from_throughput(job, at);
-  if (!step_time_models_ || job.profile.job_type.empty() || !base.feasible) return base;
+  // Of CPUs the process knows nothing.
+  const bool tells = base.feasible || at.gpus == 0;
+  if (!step_time_models_ || job.profile.job_type.empty() || !tells) return base;
   JobSpec spec = job;
   spec.present_batch = base.batch;
   spec.present_gpus = at.gpus;

@@ -89,7 +89,10 @@ AskedResize record_of(const Change& change, const Job& job, Seconds now) {
   resize.from = held_gpus(job);
   resize.gpus = change.gpus;
   resize.gpu_type = change.gpu_type;
-  if (resize.live) resize.batch = change.batch;
+  if (resize.live) {
+    if (change.plan != job.plan) resize.plan = change.plan;
+    resize.batch = change.batch;
+  }
   resize.runs = job.restarts;
   resize.shares =
       change.action == ChangeAction::kGrow ? beside_held(job, change.shares) : change.shares;

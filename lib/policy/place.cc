@@ -47,6 +47,7 @@ class SchedulingPass {
   [[nodiscard]] std::optional<Placement> find_room(const PendingEntry& entry, PendingEntry& as,
                                                    Seconds time_limit = 0);
   [[nodiscard]] std::optional<Placement> find_mixed_room(const PendingEntry& entry);
+  bool start_on_cpus(const PendingEntry& entry, EntryOutcome& outcome);
   [[nodiscard]] std::optional<Placement> find_shorter(const PendingEntry& entry, PendingEntry& as);
   void shorten(PendingEntry& entry, Seconds time_limit);
   void start(const PendingEntry& entry, const Placement& placement);
@@ -181,6 +182,10 @@ void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& out
     return;
   }
   if (outcome.started > 0) return;
+  if (start_on_cpus(entry, outcome)) {
+    if (own) placer_.forget();
+    return;
+  }
   outcome.failure = placer_.failure(entry);
   // Slurm may know a way that the model does not, but it ignores a hint that names types.
   const bool bound = entry.types != nullptr && entry.types->bound;
@@ -195,6 +200,7 @@ void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& out
 void SchedulingPass::decide_traded(const PendingEntry& entry, const TradedEntry& traded,
                                    EntryOutcome& outcome) {
   if (!traded.placement) {
+    if (start_on_cpus(entry, outcome)) return;
     outcome.skipped = Skipped::kOutbid;
     outcome.worth = traded.worth;
     outcome.worth_type = traded.type;
@@ -297,6 +303,25 @@ std::optional<Placement> SchedulingPass::find_mixed_room(const PendingEntry& ent
     }
   if (goodput < gpus * forecasts[entry.types->matched].goodput()) return std::nullopt;
   return placement;
+}
+
+// Where a job with device=any ends no later than by waiting for GPUs (TypeChooser::add_cpus()).
+bool SchedulingPass::start_on_cpus(const PendingEntry& entry, EntryOutcome& outcome) {
+  if (entry.types == nullptr || !entry.types->on_cpus) return false;
+  PendingEntry as = entry;
+  as.job = &entry.types->on_cpus->job;
+  as.demand = entry.types->on_cpus->demand;
+  as.types = nullptr;
+  as.gpus = 0;
+  as.on_cpus = as.spares_gpus = true;
+  std::optional<Placement> placement = placer_.place(as);
+  if (!placement) return false;
+  placement->throughput = entry.types->on_cpus->throughput;
+  start(as, *placement);
+  outcome.placement = std::move(placement);
+  outcome.verdict = Verdict::kStart;
+  outcome.started = 1;
+  return true;
 }
 
 // A job with --time-min may start before a reservation with a shorter limit, the longest that has

@@ -120,7 +120,7 @@ ChangeTerms terms_of(const RoundInput& input, const ConfigurationTable& table, d
   const Job& job = *table.job;
   ChangeTerms terms;
   terms.value = value;
-  terms.held = table.rows[static_cast<std::size_t>(table.held)].seconds;
+  terms.held = seconds_now(table);
   terms.cost = change_cost(job, false);
   terms.stop_cost = job.costs.restart;
   terms.age = age_of(input, job);
@@ -129,8 +129,23 @@ ChangeTerms terms_of(const RoundInput& input, const ConfigurationTable& table, d
   return terms;
 }
 
+// Of a job that runs without GPUs: against running on so.
+MarketJob bids_of_one_on_cpus(const RoundInput& input, const ConfigurationTable& table,
+                              double value) {
+  MarketJob bids;
+  const ChangeTerms terms = terms_of(input, table, value);
+  const double stay = value_of_staying(terms);
+  for (const NextConfiguration& row : table.rows) {
+    const double noise = input.config.off(Mechanism::kNoise) ? 0 : row.stddev;
+    const double then = sure_seconds(terms.held, row.seconds, noise);
+    bids.rows.push_back({row.type.value(), row.gpus, value_of_change(terms, then) - stay});
+  }
+  return bids;
+}
+
 // The rows of a job with their values. Those of a running job are against a stop.
 MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, double value) {
+  if (table.seconds_on_cpus > 0) return bids_of_one_on_cpus(input, table, value);
   MarketJob bids;
   bids.stays = table.held;
   if (table.held < 0) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/size.h"
 #include "lib/policy/asked_growth.h"
@@ -17,9 +18,6 @@
 
 namespace rubato {
 namespace {
-
-// A job is told another batch or plan if it then progresses so much faster.
-constexpr double kWorthTelling = 1.05;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -44,9 +42,9 @@ bool grows(const std::vector<NodeShare>& held, const std::vector<NodeShare>& the
 
 ChangeAction action_of(const Job& job, const Change& change) {
   if (change.shares.empty()) return ChangeAction::kStop;
-  const bool same_plan = change.plan == job.plan;
-  if (same_plan && change.shares == job.allocation) return ChangeAction::kNotify;
-  const bool live = job.hints->resize == Resize::kLive && same_plan;
+  const bool live = job.hints->resize == Resize::kLive && held_gpus(job) > 0;
+  const bool told = live || change.plan == job.plan;
+  if (told && change.shares == job.allocation) return ChangeAction::kNotify;
   if (live && shrinks(job, change.shares)) return ChangeAction::kShrink;
   if (live && grows(job.allocation, change.shares)) return ChangeAction::kGrow;
   return ChangeAction::kRestart;
@@ -102,7 +100,6 @@ class TradePlacer {
   void decide(std::size_t i);
   void give_back(std::size_t i);
   void drop_waits_for_nothing();
-  [[nodiscard]] bool pays_to_tell(const Job& job) const;
   void stay(std::size_t i);
   void change(std::size_t i, Found found);
   void start(std::size_t i, Found found);
@@ -331,10 +328,10 @@ void TradePlacer::decide(std::size_t i) {
     placer_.forget();
     best = best_of(i);
   }
-  const bool runs = table(i).held != kNoRow;
+  const bool runs = table(i).entry == nullptr;
   const bool stays_here = best ? best->row == table(i).held : o_.classes[i].keeps;
   if (!best && !stays_here) {
-    if (runs) stop(i);
+    if (table(i).held != kNoRow) stop(i);
   } else if (stays_here) {
     for (const NodeShare& share : table(i).job->allocation)
       then_.take(share, o_.input.now, table(i).job->end_limit);
@@ -347,28 +344,14 @@ void TradePlacer::decide(std::size_t i) {
   kept_.hold_again();
 }
 
-// What it would gain against what it reports now.
-bool TradePlacer::pays_to_tell(const Job& job) const {
-  JobSpec spec = spec_of(o_.input, job);
-  const Resources held =
-      resources_of(job.allocation.front().gpus.front().type, job.allocation);
-  const ThroughputForecasts& forecasts = o_.input.models.forecasts();
-  const std::optional<Prediction> best = forecasts.choice(job.key, spec, held);
-  if (!best) return false;
-  if (!job.plan.empty()) spec.plan = job.plan;
-  const Forecast now = forecasts.throughput(job.key, spec, held);
-  return !now.feasible || best->goodput >= kWorthTelling * now.goodput();
-}
-
 // The job keeps its GPUs and is told another batch, if that is better now; another plan too if it
 // follows changes while it runs. That costs nothing.
 void TradePlacer::stay(std::size_t i) {
   const Job& job = *table(i).job;
   const NextConfiguration& row = table(i).rows[at(table(i).held)];
-  const bool plan =
-      job.hints->resize == Resize::kLive && !row.plan.empty() && row.plan != job.plan;
+  const bool plan = job.hints->resize == Resize::kLive && !row.plan.empty() && row.plan != job.plan;
   const bool batch = row.batch != 0 && row.batch != job.batch_size;
-  if (!(plan || batch) || !pays_to_tell(job)) return;
+  if (!plan && !batch) return;
   Change change;
   change.job = job.key;
   change.partition = job.partition;
@@ -424,7 +407,7 @@ void TradePlacer::change(std::size_t i, Found found) {
   const Job& job = *table(i).job;
   const NextConfiguration& to = table(i).rows[at(found.row)];
   if (to.live) {
-    found.placement.plan = job.plan;
+    found.placement.plan = to.plan.empty() ? job.plan : to.plan;
     found.placement.batch = to.batch;
   } else {
     configure(job, found.placement);
@@ -439,10 +422,11 @@ void TradePlacer::change(std::size_t i, Found found) {
   change.shares = found.placement.shares;
   change.action = action_of(job, change);
   change.cost = change_cost(job, to.live);
-  change.seconds_left = table(i).rows[at(table(i).held)].seconds;
+  change.seconds_left = seconds_now(table(i));
   change.seconds_then = to.seconds + change.cost;
   change.after = take(job, change.shares, job.end_limit);
-  trades_.gains[job.key] = found.surplus - surplus(i, table(i).held);
+  trades_.gains[job.key] =
+      found.surplus - (table(i).held != kNoRow ? surplus(i, table(i).held) : 0);
   trades_.changes.push_back(std::move(change));
 }
 

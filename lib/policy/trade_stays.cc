@@ -148,7 +148,7 @@ Stay stay_of_bound(const ConfigurationTable& table) {
   stay.job = table.job->key;
   stay.partition = table.job->partition;
   stay.reason = table.bound->reason;
-  stay.seconds_left = table.rows[at(table.held)].seconds;
+  stay.seconds_left = seconds_now(table);
   stay.rule = table.bound->rule;
   stay.until = table.bound->until;
   return stay;

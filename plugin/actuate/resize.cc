@@ -173,8 +173,7 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
     if (resize.step != ResizeStep::kSaving || now < resize.due || (placed && !planned)) continue;
     if (!may_follow(resize, memory, now) || waits_to_grow(resize, snapshot, memory)) continue;
     carry_out(resize, snapshot, models, config, memory);
-    if (resize.step == ResizeStep::kDone && resize.batch > 0 && tells_)
-      note_told_batch(memory, resize.job, resize.batch, now);
+    if (resize.step == ResizeStep::kDone && tells_) note_told_with(resize, memory, now);
     placed = placed || (!planned && !resize.shares.empty() && resize.step == ResizeStep::kRequeued);
   }
   show_notices();

@@ -84,8 +84,8 @@ class Resizer {
   LockTimes& times_;
   std::string state_dir_;
   std::optional<Seconds> look_at_;  ///< when a requeued job becomes eligible
-  bool resumed_ = false;  ///< looked at the memory of an earlier process
-  bool tells_ = true;     ///< false: jobs are not told what changes, for a test
+  bool resumed_ = false;            ///< looked at the memory of an earlier process
+  bool tells_ = true;               ///< false: jobs are not told what changes, for a test
   std::vector<Asked<ResizeRequest>> asked_;
   std::vector<Asked<HoldSize>> holds_;           ///< in order of arrival
   std::vector<AskedResize> steps_;               ///< noted since take_steps()

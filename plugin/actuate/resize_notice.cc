@@ -16,7 +16,9 @@ Notice notice_of(const AskedResize& change, NoticeStep step) {
   notice.live = change.live;
   notice.from = change.from;
   notice.gpus = change.gpus;
-  if (step != NoticeStep::kFailed) notice.batch = change.batch;
+  if (step == NoticeStep::kFailed) return notice;
+  notice.plan = change.plan;
+  notice.batch = change.batch;
   return notice;
 }
 

@@ -35,8 +35,8 @@ std::set<JobKey> waiting_for_nodes(const Snapshot& snapshot) {
   return jobs;
 }
 
-// slurmctld can record a start as one without GPUs when slurmd's first report meets it (seen with stock
-// Slurm 22.05.8). Where Slurm itself chooses the nodes of a start, this does not help.
+// slurmctld can record a start as one without GPUs when slurmd's first report meets it (seen with
+// stock Slurm 22.05.8). Where Slurm itself chooses the nodes of a start, this does not help.
 bool gets_gpus_unreported(const Snapshot& snapshot, const Start& start) {
   return std::any_of(start.shares.begin(), start.shares.end(), [&](const NodeShare& share) {
     return share.gpu_count() > 0 && share.node.within(snapshot.nodes.size()) &&

@@ -101,6 +101,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/match_test.cc \
   test/unit/policy/lineage_test.cc \
   test/unit/policy/memory_test.cc \
+  test/unit/policy/cpus_test.cc \
   test/unit/policy/mixed_type_test.cc \
   test/unit/policy/need_test.cc \
   test/unit/policy/overrun_test.cc \

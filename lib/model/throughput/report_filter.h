@@ -67,8 +67,8 @@ class ReportFilter {
   struct ReportedRun {
     int restarts = 0;
     JobConfiguration configuration;
-    Seconds began = 0;  ///< the start, or the last report before a resize; 0: unknown
-    Seconds last = 0;   ///< time of the last report
+    Seconds began = 0;     ///< the start, or the last report before a resize; 0: unknown
+    Seconds last = 0;      ///< time of the last report
     bool resized = false;  ///< since its start
     bool settled = false;
     std::vector<ThroughputReport> waiting{};  ///< similar, consecutive

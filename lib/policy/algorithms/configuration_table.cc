@@ -93,6 +93,7 @@ class TableMaker {
         growth_(input) {}
 
   [[nodiscard]] std::optional<ConfigurationTable> of(const Job& job, const PendingEntry* entry);
+  [[nodiscard]] std::optional<ConfigurationTable> of_one_on_cpus(const Job& job);
 
  private:
   [[nodiscard]] RowForecast forecast(const Job& job, const Resources& at) const;
@@ -302,8 +303,10 @@ double TableMaker::expected_seconds(const Job& job) const {
 bool TableMaker::may_be_tried(const Job& job, const std::string& type,
                               const NextConfiguration& row) const {
   if (job.state != JobState::kRunning || input_.config.off(Mechanism::kTrial)) return false;
+  if (held_gpus(job) == 0) return false;
   const Resources held = held_by(job);
-  return resizes_live(job) && type == held.gpu_type && row.gpus > held.gpus && row.stddev >= kTrialStddev;
+  return resizes_live(job) && type == held.gpu_type && row.gpus > held.gpus &&
+         row.stddev >= kTrialStddev;
 }
 
 // Sizes come ascending, so each is compared with those below it.
@@ -355,7 +358,7 @@ void TableMaker::add_held(const Job& job, double work, const RowForecast& refere
   std::vector<NextConfiguration> rows;
   for (NextConfiguration& row : table.rows) {
     if (row.type == type && row.gpus == held.gpus) continue;
-    const bool stays = row.type == type && row.plan == job.plan;
+    const bool stays = row.type == type;
     const bool possible = row.gpus > held.gpus || job.allocation.size() > 1;
     row.live = stays && possible && job.hints->resize == Resize::kLive;
     if (row.live) rows.push_back(row);
@@ -412,6 +415,36 @@ std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEn
   return table;
 }
 
+// Its last report tells how fast it is where it runs.
+std::optional<ConfigurationTable> TableMaker::of_one_on_cpus(const Job& job) {
+  const Progress* const report = progress_of(input_.snapshot.memory, job.key);
+  const bool reported = report != nullptr && report->restarts == job.restarts;
+  if (!reported || !(report->goodput() > 0)) return std::nullopt;
+  if (change_bound(input_, job) || caps_.reached(job)) return std::nullopt;
+  spec_ = spec_of(input_, job);
+  sizes_ = &sizes_for(job);
+  own_type_ = kNoGpu;
+  promised_ = 0;
+  chooses_ = has_choice(spec_) && !input_.config.off(Mechanism::kPlans);
+  ConfigurationTable table;
+  table.job = &job;
+  const double work = work_of(job, report->goodput());
+  table.seconds_on_cpus = std::max(work / report->goodput(), 1e-3);
+  for (const TypeId type : forecasts_.fastest)
+    if (accepts_type(job, capacity_.types()[type])) add_rows(job, work, type, table);
+  if (table.rows.empty()) return std::nullopt;
+  table.fastest = table.seconds_on_cpus;
+  for (const NextConfiguration& row : table.rows)
+    table.fastest = std::min(table.fastest, row.seconds);
+  return table;
+}
+
+bool left_gpus_for_cpus(const RoundInput& input, const Job& job) {
+  return held_gpus(job) == 0 && job.request.wants_gpus() && consents_to_restart(job) &&
+         job.hints->device == Device::kAny && !is_guaranteed(input.config, job) &&
+         !input.config.off(Mechanism::kCpus);
+}
+
 /// Its GPUs are of one type, on nodes of the cluster that are up.
 bool holds_usable_gpus(const Snapshot& snapshot, const Capacity& capacity, const Job& job) {
   if (job.allocation.empty() || job.allocation.front().gpus.size() != 1) return false;
@@ -454,6 +487,11 @@ std::vector<int> sizes_on(const Job& job, int per_node, int most) {
   return sizes;
 }
 
+double seconds_now(const ConfigurationTable& table) {
+  return table.held < 0 ? table.seconds_on_cpus
+                        : table.rows[static_cast<std::size_t>(table.held)].seconds;
+}
+
 void note_capped(ConfigurationTable& table, const NextConfiguration& row) {
   if (table.capped.gpus == 0 || row.seconds < table.capped.seconds) table.capped = row;
 }
@@ -485,10 +523,14 @@ std::vector<ConfigurationTable> configuration_tables(const RoundInput& input,
   for (const Job& job : input.snapshot.jobs) {
     if (job.state != JobState::kRunning) continue;
     running.insert(job.key);
-    const bool changes = may_change(job) && !is_changing(input, job) &&
-                         queue.entries_of(job.key).empty() &&
-                         holds_usable_gpus(input.snapshot, capacity, job);
-    if (changes) add(job, nullptr);
+    const bool changes =
+        may_change(job) && !is_changing(input, job) && queue.entries_of(job.key).empty();
+    if (!changes) continue;
+    if (holds_usable_gpus(input.snapshot, capacity, job)) {
+      add(job, nullptr);
+    } else if (left_gpus_for_cpus(input, job)) {
+      if (auto table = maker.of_one_on_cpus(job)) tables.push_back(std::move(*table));
+    }
   }
   std::vector<const PendingEntry*> waiting;
   for (const PendingEntry& entry : queue.entries) {

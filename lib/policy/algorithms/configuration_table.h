@@ -47,12 +47,16 @@ struct ConfigurationTable {
   std::vector<NextConfiguration> rows;  ///< by GPU type, then size; at least one
   int held = -1;                        ///< the row that it has now; -1: none
   double fastest = 0;                   ///< least `seconds` of all rows
+  double seconds_on_cpus = 0;           ///< until its end; of a job that runs without GPUs, else 0
   double promised = 0;                  ///< goodput that its QOS guarantees (guarantee.h); 0: none
   /// Why a running job may not change now. It has its present row alone then, and cannot stop.
   std::optional<ChangeBound> bound{};
   /// Of the rows that GrowthCap leaves out, the fastest; 0 GPUs: none.
   NextConfiguration capped{};
 };
+
+/// Seconds until the end of a running job if nothing changes.
+[[nodiscard]] double seconds_now(const ConfigurationTable& table);
 
 /// Leaves out a row that GrowthCap does not allow.
 void note_capped(ConfigurationTable& table, const NextConfiguration& row);
@@ -79,6 +83,9 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 /// for GPUs, with one entry, no reservation and no refusal to wait for; of an array the next task.
 /// Left out are jobs that can run nowhere. Running jobs first, then those of the queue in Slurm's
 /// order.
+///
+/// A running job without GPUs that asked for some (device=any) and consented to restarts has the
+/// rows on GPUs alone, and holds none: it runs on where it is.
 ///
 /// A waiting job of whose throughput nothing is known has one row for each GPU type it accepts, as
 /// requested. On the fastest of them it takes what need.h expects, else its time limit; on others

@@ -208,6 +208,7 @@ void Explainer::started(const PendingEntry& entry, const EntryOutcome& outcome,
   }
   account.reason += fmt::format("{} {} {}", gpus > 0 ? " and" : " with",
                                 account.say("cores", cores), plural(cores, "core", "cores"));
+  on_cpus(entry, gpus, account);
   if (outcome.started > 1 || entry.job->tasks > 1) {
     account.reason += fmt::format("; {} of ", account.say("started", outcome.started));
     account.reason += account.say("tasks", entry.job->tasks) + " array tasks start";

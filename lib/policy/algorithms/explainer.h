@@ -67,6 +67,7 @@ class Explainer {
                        Account& a) const;
   void forecasts(const PendingEntry& entry, Account& account) const;
   void slower_type(const PendingEntry& entry, const Placement& placement, Account& account) const;
+  void on_cpus(const PendingEntry& entry, int gpus, Account& account) const;
   void size(const PendingEntry& entry, const Placement& placement, Account& account) const;
   /// What became of each size that the hints allow, in the sentence, as facts, and in `to`.
   void sizes(const PendingEntry& entry, const EntryOutcome& outcome, Account& account,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/text.h"
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/explainer.h"
 
@@ -63,6 +64,17 @@ void Explainer::slower_type(const PendingEntry& entry, const Placement& placemen
       "; {} {} for {}, so it takes {}", account.say("jobs_waiting", choice->behind),
       choice->behind == 1 ? "job waits" : "jobs wait",
       named(account.say("matched", capacity_.types()[matched])), named(capacity_.types()[given]));
+}
+
+// Why it starts without the GPUs that it asks for.
+void Explainer::on_cpus(const PendingEntry& entry, int gpus, Account& account) const {
+  const TypeChoice* const choice = entry.types;
+  if (gpus > 0 || choice == nullptr || !choice->on_cpus || !entry.demand.wants_gpus()) return;
+  const auto text = [](double seconds) { return duration_text(static_cast<Seconds>(seconds)); };
+  account.reason += fmt::format(
+      " instead of GPUs, on which it would end later: in {}, with the wait for them, not in {}",
+      account.say("seconds_on_gpus", text(choice->seconds_on_gpus)),
+      account.say("seconds_on_cpus", text(choice->on_cpus->cost)));
 }
 
 // At which size it starts, where that is not the one it asks for.

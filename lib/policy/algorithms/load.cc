@@ -107,6 +107,13 @@ double PoolState::held_after(double seconds) const {
   return after == held_.begin() ? held_gpus_ : std::prev(after)->later;
 }
 
+double PoolState::seconds_until_free(double wanted) const {
+  if (gpus - held_gpus_ >= wanted || held_.empty()) return 0;
+  const auto enough = std::find_if(held_.begin(), held_.end(),
+                                   [&](const Held& one) { return gpus - one.later >= wanted; });
+  return enough != held_.end() ? enough->seconds : held_.back().seconds;
+}
+
 double chance_of_wait(const PoolState& pool, const WaitingJobs& others, double gpus,
                       double seconds) {
   const PoolLoad& load = pool.load;

@@ -64,6 +64,8 @@ struct PoolState {
   [[nodiscard]] double busy() const { return busy_; }  ///< GPU-seconds until all have ended
   /// GPUs that those who run now will still hold after so many seconds.
   [[nodiscard]] double held_after(double seconds) const;
+  /// Seconds until so many GPUs are not held any more; until all have ended if there are fewer.
+  [[nodiscard]] double seconds_until_free(double wanted) const;
 
  private:
   struct Held {

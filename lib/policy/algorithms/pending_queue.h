@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,10 @@ struct TypeChoice {
   double delayed = 0;             ///< jobs that a second of all GPUs of `matched` delays
   int behind = 0;                 ///< jobs that wait for `matched` after it
   std::vector<SizeTrial> trials;  ///< sizes that were judged; empty: none but the requested one
+  /// Without GPUs (device=any), where the job ends no later so; it starts there once it finds no
+  /// GPUs. `cost`: its run time alone.
+  std::optional<StartConfiguration> on_cpus{};
+  double seconds_on_gpus = 0;  ///< where `on_cpus` is set: with the wait for GPUs of `matched`
   /// Seconds: the requested size on `matched`, with the wait for it. A size that costs more is not
   /// taken. kForbidden (assign.h): the job takes any.
   double most = 0;
@@ -78,8 +83,9 @@ struct PendingEntry {
   const NodeSet* nodes = nullptr;     ///< where it may start now; never null, valid indices
   const NodeSet* later = nullptr;     ///< where it could start at some time; likewise
   const TypeChoice* types = nullptr;  ///< null: any type, the fastest first
-  int gpus = 0;          ///< another size than requested, which `job` has (at_size()); 0: none
-  bool on_cpus = false;  ///< `job` is planned without GPUs
+  int gpus = 0;              ///< another size than requested, which `job` has (at_size()); 0: none
+  bool on_cpus = false;      ///< `job` is planned without GPUs
+  bool spares_gpus = false;  ///< it leaves cores and memory to the free GPUs of a node
   /// What a running job holds now: it goes to these nodes before others. Null for waiting jobs.
   const std::vector<NodeShare>* held = nullptr;
 

@@ -11,6 +11,9 @@
 namespace rubato {
 namespace {
 
+// Added to the weight of a node with GPUs for a job that runs on CPUs instead: above any of Slurm.
+constexpr std::uint64_t kGpuNodeWeight = std::uint64_t{1} << 40;
+
 std::size_t hash_of(const NodeSet* nodes) { return std::hash<const NodeSet*>()(nodes); }
 
 }  // namespace
@@ -26,6 +29,7 @@ std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
   hash.add(hash_of(key.nodes))
       .add(static_cast<int>(key.choice))
       .add(key.managed)
+      .add(key.spares_gpus)
       .add(r.min_nodes)
       .add(r.max_nodes)
       .add(r.gpus);
@@ -154,16 +158,33 @@ NodeRoom Placer::room_at(const PendingEntry& entry, NodeIndex node, TypeId type,
   return room;
 }
 
+// A job that goes on CPUs instead of GPUs takes what the free GPUs of the node do not need: each
+// its part of the node.
+void Placer::leave_for_gpus(NodeIndex node, NodeRoom& room) const {
+  const Node& state = input_.snapshot.nodes[node];
+  const int all = state.gpus_total();
+  if (all == 0) return;
+  int free = 0;
+  for (const GpuGroup& group : state.gpus) {
+    const TypeId type = capacity_.type_id(group.type);
+    free += std::max(capacity_.room(node, type, input_.now, input_.now + 1).gpus, 0);
+  }
+  room.cores = std::max(room.cores - (state.cores * free + all - 1) / all, 0);
+  room.memory = std::max<MiB>(room.memory - (state.memory * free + all - 1) / all, 0);
+}
+
 NodeCandidate Placer::candidate(const PendingEntry& entry, NodeIndex node, TypeId type, int nodes,
                                 Level level) const {
   const Node& state = input_.snapshot.nodes[node];
-  const NodeRoom room = room_at(entry, node, type, level);
+  NodeRoom room = room_at(entry, node, type, level);
+  if (entry.spares_gpus) leave_for_gpus(node, room);
   NodeCandidate found;
   found.node = node;
   found.amount = entry.demand.amount_in(room, nodes);
   found.free = entry.demand.wants_gpus() ? room.gpus : room.cores;
   found.powered_down = state.powered_down;
   found.weight = state.weight;
+  if (entry.spares_gpus && !state.gpus.empty()) found.weight += kGpuNodeWeight;
   if (entry.held != nullptr && std::ranges::binary_search(*entry.held, node, {}, &NodeShare::node))
     found.weight = 0;
   return found;
@@ -290,8 +311,8 @@ Placement Placer::placement_of(const PendingEntry& entry, const NodeChoice& choi
 }
 
 Placer::FailureKey Placer::key_of(const PendingEntry& entry) const {
-  FailureKey key{entry.nodes, FailureKey::Types::kAny, {},
-                 {},          entry.job->managed,      entry.job->request};
+  FailureKey key{entry.nodes,       FailureKey::Types::kAny, {}, {}, entry.job->managed,
+                 entry.spares_gpus, entry.job->request};
   if (mixes(*entry.job)) key.mixed = entry.job->hints->gpu_types;
   if (entry.types == nullptr) return key;
   key.choice = entry.types->bound ? FailureKey::Types::kBound : FailureKey::Types::kChosen;

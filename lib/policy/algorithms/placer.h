@@ -156,6 +156,7 @@ class Placer {
     std::vector<TypeId> types;      ///< kChosen, kBound: in this order
     std::optional<GpuTypes> mixed;  ///< of a job that mixes types: those that its hints name
     bool managed = false;
+    bool spares_gpus = false;
     Request request;
     bool operator==(const FailureKey&) const = default;
   };
@@ -197,6 +198,7 @@ class Placer {
   void find_shortage(const PendingEntry& entry, PlacementFailure& failure);
   void count(const PendingEntry& entry, PlacementFailure& failure) const;
   void name_holder(const PendingEntry& entry, PlacementFailure& failure) const;
+  void leave_for_gpus(NodeIndex node, NodeRoom& room) const;
   [[nodiscard]] FailureKey key_of(const PendingEntry& entry) const;
 
   const RoundInput& input_;

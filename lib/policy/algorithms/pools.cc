@@ -151,7 +151,7 @@ std::vector<PoolState> pools_of(const RoundInput& input, const Capacity& capacit
 
 QueuePosition TypeQueues::enqueue(TypeId type, double gpus, double seconds) {
   WaitingJobs& waiting = waiting_[type];
-  const QueuePosition queue_position{type, waiting.jobs, gpus, gpus * seconds};
+  const QueuePosition queue_position{type, waiting.jobs, gpus, gpus * seconds, waiting.gpu_seconds};
   ++waiting.jobs;
   waiting.gpus += queue_position.gpus;
   waiting.gpu_seconds += queue_position.gpu_seconds;
@@ -187,6 +187,12 @@ double TypeQueues::cost_to_come(const QueuePosition& job, TypeId type, int gpus,
                                 double seconds) const {
   return seconds * share(type, gpus) *
          delayed_to_come(pool(type), others(job, type), gpus, seconds);
+}
+
+double TypeQueues::wait(const QueuePosition& job, TypeId type, int gpus) const {
+  const PoolState& held = pool(type);
+  const double before = type == job.type ? job.gpu_seconds_before : others(job, type).gpu_seconds;
+  return held.seconds_until_free(gpus) + before / std::max(held.gpus, 1);
 }
 
 double TypeQueues::chance(const QueuePosition& job, TypeId type, int gpus, double seconds) const {

@@ -24,6 +24,7 @@ struct QueuePosition {
   int before = 0;        ///< jobs ahead of it in the order
   double gpus = 0;       ///< it asks for
   double gpu_seconds = 0;
+  double gpu_seconds_before = 0;  ///< of the jobs ahead of it
 };
 
 /// The GPUs of each type with all that wait for them: what it costs to run a job there.
@@ -46,6 +47,9 @@ class TypeQueues {
   /// What it costs those who will come.
   [[nodiscard]] double cost_to_come(const QueuePosition& job, TypeId type, int gpus,
                                     double seconds) const;
+  /// Seconds until so many GPUs of a type come to the job: until they are free, and those ahead of
+  /// it have had the whole pool.
+  [[nodiscard]] double wait(const QueuePosition& job, TypeId type, int gpus) const;
   /// The probability that somebody else waits while it does (chance_of_wait()).
   [[nodiscard]] double chance(const QueuePosition& job, TypeId type, int gpus,
                               double seconds) const;

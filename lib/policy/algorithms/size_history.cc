@@ -103,9 +103,12 @@ void note_told(Memory& memory, const JobKey& job, const std::string& plan, std::
   at->told = now;
 }
 
-void note_told_batch(Memory& memory, const JobKey& job, std::int64_t batch, Seconds now) {
-  const SizeHistory* const history = history_of(memory, job);
-  note_told(memory, job, history != nullptr ? history->plan : "", batch, now);
+void note_told_with(const AskedResize& change, Memory& memory, Seconds now) {
+  if (change.plan.empty() && change.batch == 0) return;
+  const SizeHistory* const found = history_of(memory, change.job);
+  const SizeHistory before = found != nullptr ? *found : SizeHistory{};
+  note_told(memory, change.job, change.plan.empty() ? before.plan : change.plan,
+            change.batch == 0 ? before.batch : change.batch, now);
 }
 
 Seconds told_at(const Memory& memory, const JobKey& job) {

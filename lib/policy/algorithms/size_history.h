@@ -25,8 +25,8 @@ void name_restarts(const Snapshot& snapshot, Plan& plan);
 void note_told(Memory& memory, const JobKey& job, const std::string& plan, std::int64_t batch,
                Seconds now);
 
-/// The same with a batch alone: its plan stays.
-void note_told_batch(Memory& memory, const JobKey& job, std::int64_t batch, Seconds now);
+/// Notes what a job was told with a change while it runs; what that leaves as before stays.
+void note_told_with(const AskedResize& change, Memory& memory, Seconds now);
 
 /// When a job was told them last; 0: never.
 [[nodiscard]] Seconds told_at(const Memory& memory, const JobKey& job);

@@ -45,6 +45,7 @@ void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) 
                                    candidate.seconds_at(choice.speed[choice.matched]));
   choice.most = most + kWaitShare * pool.busy() / std::max(pool.gpus, 1);
   add_variants(candidate);
+  add_cpus(candidate);
   const auto worse = [&](TypeId type) { return costs[type] > most; };
   choice.waits_for_match = std::erase_if(choice.order, worse) > 0;
   for (const TypeId type : choice.order) choice.speed[type] = 1 / costs[type];
@@ -128,6 +129,35 @@ SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forec
   const double longest = candidate.start_seconds + *candidate.left / surely;
   const auto limit = static_cast<double>(candidate.entry->job->time_limit);
   return longest * kSmallerSlack > limit ? SizeObstacle::kTimeLimit : SizeObstacle::kNone;
+}
+
+// The speed on CPUs is that of the model of steps, which knows it from reports of CPU runs alone.
+void TypeChooser::add_cpus(MatchCandidate& candidate) const {
+  const Job& job = *candidate.entry->job;
+  TypeChoice& choice = candidate.choice;
+  const bool may = job.batch && job.hints && job.hints->device == Device::kAny &&
+                   job.array_id == 0 && !is_guaranteed(input_.config, job);
+  if (!may || input_.config.off(Mechanism::kCpus)) return;
+  if (!candidate.known || !candidate.left || !candidate.sized) return;
+  auto without = at_size(job, 0, "");
+  if (!without) return;
+  Resources at;
+  at.nodes = std::max(without->request.min_nodes, 1);
+  at.cores = std::max(without->request.cores, 1);
+  const auto found = input_.models.forecasts().choice(job.key, spec_of(input_, job), at);
+  if (!found || !found->feasible || !found->known_profile || !(found->goodput > 0)) return;
+  if (found->stddev > kSureStddev) return;
+  const double seconds = candidate.start_seconds + *candidate.left / found->goodput;
+  const double longest = seconds * std::exp(kSureStddevs * found->stddev) * kSmallerSlack;
+  if (longest > static_cast<double>(job.time_limit)) return;
+  choice.seconds_on_gpus = lines_->wait(candidate.queue_position, choice.matched, candidate.gpus) +
+                           candidate.seconds_at(choice.forecasts[choice.matched].goodput());
+  if (seconds > choice.seconds_on_gpus) return;
+  StartConfiguration variant{kNoGpu, 0, std::move(*without)};
+  variant.demand = Demand(size_of(variant.job));
+  variant.throughput = found->throughput;
+  variant.cost = seconds;
+  choice.on_cpus = std::move(variant);
 }
 
 void TypeChooser::add_variant(MatchCandidate& candidate, const Forecast& f,

@@ -101,6 +101,9 @@ class TypeChooser {
   [[nodiscard]] bool may_try(TypeId type) const;
   [[nodiscard]] SizeObstacle too_small(const MatchCandidate& candidate, const Forecast& f) const;
   void add_variant(MatchCandidate& candidate, const Forecast& f, SizeTrial& trial) const;
+  /// Whether it may start without GPUs: its work is told, jobs of its type were measured on CPUs,
+  /// and it ends no later so than on GPUs for which it waits first.
+  void add_cpus(MatchCandidate& candidate) const;
 
   const RoundInput& input_;
   const Forecasts& forecasts_;

@@ -195,9 +195,9 @@ def interruptions_keep_to_the_bounds_of_rubato_conf(c):
     the other job has ended.
     """
     kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
-    c.write_rubato_conf(CONF + "MinRunTime=600\n")
     job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '4,8')}", TRAINS)
     c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job", LONG)
+    c.write_rubato_conf(CONF + "MinRunTime=600\n")
     c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=53;batch=8'")
     short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=None)}", "sleep 600")
 
@@ -384,13 +384,13 @@ while true; do rubato wait-resize --timeout 600; echo "code $?"; done"""
 
 @scenario(cluster="elastic", needs=["rubato"], negative="notice", timeout=400, tier=2)
 def a_running_job_is_told_a_faster_batch(c):
-    """A job whose batch is a range runs at its least one; once larger ones were measured it is told one, on the same GPUs
+    """A job whose batch is a range runs at its least; once larger ones were measured it is told one, on the same GPUs
 
     It is told once, although it goes on as before: what it does with it is its own.
     """
     kind = c.fresh_name("batch")
-    job = c.sbatch(f"--gpus=2 -n2 -t 600 --comment='rubato: job-type={kind};gpus=2;batch=32-256;samples={WORK};resize=live'",
-                   FOLLOWS)
+    said = f"rubato: job-type={kind};gpus=2,4;batch=32-256;samples={WORK};resize=live"
+    job = c.sbatch(f"--gpus=2 -n2 -t 600 --comment='{said}'", FOLLOWS)
     c.wait_state(job, "RUNNING", LONG)
 
     def reports(batch, rate, of=job):
@@ -410,7 +410,7 @@ def a_running_job_is_told_a_faster_batch(c):
         c.expect(told, lambda seen: len(seen) > 0, "the job to print a batch", LONG)
     finally:
         c.say(c.output(job))
-        c.cmd(f"squeue -j {job} -O 'jobid:8,state:10,system_comment:150'")
+        c.cmd(f"squeue -j {job} -O 'jobid:8,state:10,system_comment:250'")
     batch = int(told()[0][1])
     check(batch >= 128, "a batch of at least 128", batch)
     for _ in range(5):

@@ -40,10 +40,9 @@ TEST(Notice, TellsHowToRunOnTheSameGpus) {
   Notice notice{.number = 2, .step = NoticeStep::kDone, .live = true, .from = 4, .gpus = 4};
   EXPECT_FALSE(notice.keeps_gpus());
   notice.batch = 512;
-  notice.plan = "zero";
+  notice.plan = "dp=4";
   const std::string text = render_notice(notice);
-  EXPECT_EQ(text,
-            "{rubato-notice n=2 step=done how=live from=4 gpus=4 batch=512 plan=zero}");
+  EXPECT_EQ(text, "{rubato-notice n=2 step=done how=live from=4 gpus=4 batch=512 plan=dp=4}");
   EXPECT_EQ(find_notice(text), notice);
   EXPECT_TRUE(notice.keeps_gpus());
   notice.from = 2;

@@ -318,6 +318,29 @@ TEST(StepTimeModels, ANewVersionKeepsFitsAndAReplayAnswersAlike) {
   EXPECT_TRUE(now->predict(second, at));
 }
 
+// The Gaussian process is one of GPUs.
+TEST(Predictor, KnowsJobsOnCpusFromTheirReports) {
+  MeasuredRow row;
+  row.profile = kModel;
+  row.nodes = 1;
+  row.cores = 8;
+  row.batch = 64;
+  row.throughput = 80;
+  row.samples = 30;
+  const auto rows = std::make_shared<const StepTimeModels>(std::vector{row});
+  const Resources cores{.nodes = 1, .cores = 8};
+  for (const bool process : {false, true}) {
+    const auto other = process ? std::make_shared<const ThroughputModel>(TypeSpeeds()) : nullptr;
+    const Predictor predictor(other, rows);
+    const Prediction known = predictor.predict({.profile = kModel, .device = Device::kAny}, cores);
+    EXPECT_TRUE(known.feasible && known.known_profile);
+    EXPECT_EQ(known.model_kind, ModelKind::kStepTime);
+    EXPECT_NEAR(known.throughput, 80, 1);
+    EXPECT_FALSE(predictor.predict({.profile = kModel}, cores).feasible) << "it needs GPUs";
+    EXPECT_FALSE(predictor.predict({.profile = kVision, .device = Device::kAny}, cores).feasible);
+  }
+}
+
 TEST(Predictor, NoPlanIsChosenThatAGpuCannotHold) {
   // Parameters and optimiser take 16 bytes per parameter if every GPU has the whole model.
   const JobSpec job = model_job(1'500'000'000);

@@ -458,13 +458,16 @@ TEST_F(ResizerTest, AGrowthTellsTheBatchOfItsSize) {
   decide(ChangeAction::kGrow, 16);
   plan_.changes[0].shares = {test::share_of(snapshot_, 0, 8), test::share_of(snapshot_, 1, 8)};
   plan_.changes[0].batch = 1024;
+  plan_.changes[0].plan = "dp=16";
   act_at(kNow);
   ASSERT_EQ(core().notices.size(), 1U);
   EXPECT_EQ(core().notices[0].batch, 1024);
+  EXPECT_EQ(core().notices[0].plan, "dp=16");
   EXPECT_FALSE(core().notices[0].keeps_gpus());
   snapshot_.memory = memory_;
   fill_told(snapshot_);
   EXPECT_EQ(snapshot_.jobs[0].batch_size, 1024);
+  EXPECT_EQ(snapshot_.jobs[0].plan, "dp=16");
 }
 
 TEST_F(ResizerTest, ARequeueThatTheStateFileMissedGoesOn) {

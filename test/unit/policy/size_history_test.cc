@@ -136,7 +136,12 @@ TEST_F(SizeHistoryTest, AChangeWhileTheJobRunsCounts) {
 TEST_F(SizeHistoryTest, KeepsWhatTheJobWasTold) {
   (void)decide();
   note_told(snapshot_.memory, job().key, "zero", 512, kNow);
-  note_told_batch(snapshot_.memory, job().key, 1024, kNow + 1);
+  AskedResize change;
+  change.job = job().key;
+  note_told_with(change, snapshot_.memory, kNow + 1);
+  EXPECT_EQ(told_at(snapshot_.memory, job().key), kNow) << "it was told nothing";
+  change.batch = 1024;
+  note_told_with(change, snapshot_.memory, kNow + 1);
   (void)decide();
   EXPECT_EQ(told_at(snapshot_.memory, job().key), kNow + 1);
   fill_told(snapshot_);

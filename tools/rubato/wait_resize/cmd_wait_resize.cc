@@ -30,11 +30,11 @@ using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 // Exit codes beside those of every command: what the job is to do.
-constexpr int kCheckpoint = 10;  // it will be restarted
-constexpr int kLeaveNodes = 11;  // nodes go, and it runs on
-constexpr int kKeepSize = 12;    // the change was given up
+constexpr int kCheckpoint = 10;    // it will be restarted
+constexpr int kLeaveNodes = 11;    // nodes go, and it runs on
+constexpr int kKeepSize = 12;      // the change was given up
 constexpr int kRunOtherwise = 13;  // it keeps its GPUs, and has another batch or plan
-constexpr int kTimeout = 124;    // as timeout(1)
+constexpr int kTimeout = 124;      // as timeout(1)
 
 constexpr int kMaxTimeout = 31'536'000;
 constexpr auto kFirstLooks = seconds(30);  // so long squeue is asked every second, then less often
