@@ -23,6 +23,15 @@ bool under_way(const Memory& memory, const JobKey& job) {
   });
 }
 
+// When a notice was shown to the job last. The next one takes its place, so that a job might miss
+// the end of a change.
+Seconds last_told(const Memory& memory, const JobKey& job) {
+  Seconds last = told_at(memory, job);
+  for (const AskedResize& one : memory.asked_resizes)
+    if (one.job.id == job.id) last = std::max(last, one.since);
+  return last;
+}
+
 /// Changes and starts that belong together.
 class Together {
  public:
@@ -140,7 +149,7 @@ std::vector<const Change*> changes_to_tell(const Snapshot& snapshot, const Plan&
     const Job* const job = job_in(snapshot, change.job, JobState::kRunning);
     const Progress* const report = progress_of(memory, change.job);
     if (job == nullptr || report == nullptr || report->restarts != job->restarts) continue;
-    if (report->time > told_at(memory, change.job)) tell.push_back(&change);
+    if (report->time > last_told(memory, change.job)) tell.push_back(&change);
   }
   return tell;
 }

@@ -20,7 +20,8 @@ namespace rubato {
 [[nodiscard]] std::vector<AskedResize> changes_to_begin(const Snapshot& snapshot, const Plan& plan);
 
 /// The changes of `plan` that only tell a job another batch or plan, to be told now: nothing is
-/// under way for the job, and it has reported since it was told last. In the order of the plan.
+/// under way for the job, and it has reported since it was told or changed last. In the order of
+/// the plan.
 [[nodiscard]] std::vector<const Change*> changes_to_tell(const Snapshot& snapshot,
                                                          const Plan& plan);
 

@@ -442,6 +442,23 @@ TEST_F(ResizerTest, AJobIsToldAnotherBatchOnceItHasReported) {
   EXPECT_TRUE(memory_.asked_resizes.empty());
 }
 
+TEST_F(ResizerTest, AnotherBatchDoesNotHideTheEndOfAChange) {
+  make_live({{0, 8}});
+  decide(ChangeAction::kGrow, 16);
+  plan_.changes[0].shares = {test::share_of(snapshot_, 0, 8), test::share_of(snapshot_, 1, 8)};
+  memory_.progress = {{.job = key_, .time = kNow, .batch = 256}};
+  act_at(kNow + 1);
+  ASSERT_EQ(core().notices.size(), 1U);
+  decide(ChangeAction::kNotify, 16);
+  plan_.changes[0].batch = 512;
+  act_at(kNow + 2);
+  EXPECT_EQ(core().notices.size(), 1U) << "the job has not reported since";
+  memory_.progress[0].time = kNow + 3;
+  act_at(kNow + 4);
+  ASSERT_EQ(core().notices.size(), 2U);
+  EXPECT_TRUE(core().notices[1].keeps_gpus());
+}
+
 TEST_F(ResizerTest, NoOtherBatchIsToldWhileTheSizeChanges) {
   memory_.progress = {{.job = key_, .time = kNow, .batch = 256}};
   say(ResizeRequest{.gpus = 4});
