@@ -33,7 +33,7 @@ sys.path.insert(0, sys.argv[1])
 from cluster import cluster, parallel
 parallel.RUN = pathlib.Path(sys.argv[2])
 cluster.handle_signals()
-options = types.SimpleNamespace(parallel=2, seed=1, name="x", flavour="", repeat=1, plugins="",
+options = types.SimpleNamespace(parallel=2, seed=1, name="x", flavour="", mode="place", repeat=1, plugins="",
                                 no_negative=False, keep=False)
 items = [types.SimpleNamespace(name=name, cluster=name, timeout=1) for name in ("one", "two")]
 try:
