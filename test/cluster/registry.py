@@ -51,11 +51,17 @@ def shape(name, **fields):
     The same name may be declared twice only with the same fields.
     """
     made = slurmconf.Shape(**{"rubato_conf": RUBATO_CONF, **fields})
-    made = dataclasses.replace(made, rubato_conf=slurmconf.in_mode(made.rubato_conf))
     if SHAPES.get(name, made) != made:
         raise ValueError(f"shape {name} is declared twice, differently")
     SHAPES[name] = made
     return name
+
+
+def set_mode(mode):
+    """Scenarios that write Mode=place write this mode instead, in the shapes too. Call it once all are declared."""
+    slurmconf.MODE = mode
+    for name, made in SHAPES.items():
+        SHAPES[name] = dataclasses.replace(made, rubato_conf=slurmconf.in_mode(made.rubato_conf))
 
 
 def scenario(cluster="main", needs=(), negative=None, timeout=60.0, tier=1, tables=True):

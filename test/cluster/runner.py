@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 
-from . import cluster, dbd, heal, loaded, node_tables, parallel, plugins, registry, slurmconf
+from . import cluster, dbd, heal, loaded, node_tables, parallel, plugins, registry
 from .client import Failed
 from .proc import ClusterError
 from .registry import Skip
@@ -286,8 +286,8 @@ def main():
     options = arguments()
     sys.stdout.reconfigure(line_buffering=True)
     cluster.handle_signals()
-    slurmconf.MODE = options.mode
     load_scenarios(HERE / "scenarios")
+    registry.set_mode(options.mode)
     chosen = choose(options.only, options.tier)
     if options.list:
         for item in sorted(chosen, key=lambda i: (i.cluster, i.name)):

@@ -118,6 +118,13 @@ bool TypeChooser::may_try(TypeId type) const {
   return load.load + kSureStddevs * load.error < 1;
 }
 
+// The work of the job is told.
+bool TypeChooser::surely_ends(const MatchCandidate& candidate, double goodput, double stddev) {
+  const double surely = goodput * std::exp(-kSureStddevs * stddev);
+  const double longest = candidate.start_seconds + *candidate.left / surely;
+  return longest * kSmallerSlack <= static_cast<double>(candidate.entry->job->time_limit);
+}
+
 // Why a smaller size is not safe.
 SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forecast& f) const {
   const double promised = candidate.choice.promised;
@@ -125,10 +132,8 @@ SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forec
   if (guaranteed && !(promised > 0 && f.goodput() >= promised)) return SizeObstacle::kGuarantee;
   if (!candidate.left) return SizeObstacle::kWorkUnknown;
   if (f.stddev > kSureStddev || unproven(f, input_.config)) return SizeObstacle::kUncertain;
-  const double surely = f.goodput() * std::exp(-kSureStddevs * f.stddev);
-  const double longest = candidate.start_seconds + *candidate.left / surely;
-  const auto limit = static_cast<double>(candidate.entry->job->time_limit);
-  return longest * kSmallerSlack > limit ? SizeObstacle::kTimeLimit : SizeObstacle::kNone;
+  return surely_ends(candidate, f.goodput(), f.stddev) ? SizeObstacle::kNone
+                                                       : SizeObstacle::kTimeLimit;
 }
 
 // The speed on CPUs is that of the model of steps, which knows it from reports of CPU runs alone.
@@ -148,8 +153,7 @@ void TypeChooser::add_cpus(MatchCandidate& candidate) const {
   if (!found || !found->feasible || !found->known_profile || !(found->goodput > 0)) return;
   if (found->stddev > kSureStddev) return;
   const double seconds = candidate.start_seconds + *candidate.left / found->goodput;
-  const double longest = seconds * std::exp(kSureStddevs * found->stddev) * kSmallerSlack;
-  if (longest > static_cast<double>(job.time_limit)) return;
+  if (!surely_ends(candidate, found->goodput, found->stddev)) return;
   choice.seconds_on_gpus = lines_->wait(candidate.queue_position, choice.matched, candidate.gpus) +
                            candidate.seconds_at(choice.forecasts[choice.matched].goodput());
   if (seconds > choice.seconds_on_gpus) return;

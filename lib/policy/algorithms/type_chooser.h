@@ -99,6 +99,9 @@ class TypeChooser {
   /// A size that no job has measured may turn out to be many times slower, and what is learnt from
   /// it is of no use where no job grows.
   [[nodiscard]] bool may_try(TypeId type) const;
+  /// Within its time limit, with some to spare, also if it is slower than forecast.
+  [[nodiscard]] static bool surely_ends(const MatchCandidate& candidate, double goodput,
+                                        double stddev);
   [[nodiscard]] SizeObstacle too_small(const MatchCandidate& candidate, const Forecast& f) const;
   void add_variant(MatchCandidate& candidate, const Forecast& f, SizeTrial& trial) const;
   /// Whether it may start without GPUs: its work is told, jobs of its type were measured on CPUs,

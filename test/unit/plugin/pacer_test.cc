@@ -19,8 +19,7 @@ class PacerTest : public ::testing::Test {
  protected:
   /// Advances the clock until the wait is over.
   WakeReason wait(double round_interval, bool soon = false) {
-    auto reason =
-        std::async(std::launch::async, [&] { return pacer_.wait(round_interval, soon); });
+    auto reason = std::async(std::launch::async, [&] { return pacer_.wait(round_interval, soon); });
     while (reason.wait_for(1ms) != std::future_status::ready) clock_->advance(10ms);
     return reason.get();
   }
