@@ -1,35 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finds jobs whose launch message was lost with the last process of slurmctld.
+// Finds jobs whose launch message was lost as slurmctld started or was reconfigured.
 #pragma once
 
+#include <set>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "lib/base/units.h"
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
 #include "plugin/slurm/stock/locks.h"
+#include "plugin/slurm/write/ask_nodes.h"
 
 namespace rubato {
 
 /// A process of slurmctld that ends sends no more launch messages (Slurm: agent.c, agent()), and
-/// those of a killed one are gone. The next process has such a job as running. It learns that the
-/// job does not run when the node of the job registers again, which Slurm asks of each node once in
-/// registration_period(): half an hour with SlurmdTimeout=300, more with over 1000 nodes. So this
-/// asks the nodes of the jobs that started within that time before the process.
+/// those of a killed one are gone. A node that is reconfigured may not carry one out. slurmctld has
+/// such a job as running. It learns that the job does not run when the node of the job registers
+/// again, which Slurm asks of each node once in LaunchTimes::registration: half an hour with
+/// SlurmdTimeout=300, more with over 1000 nodes. So this asks the nodes of the jobs that started
+/// within that time before the process, and of those that started shortly before or after a
+/// reconfigure.
 class LaunchCheck {
  public:
-  /// With each snapshot; only the first one of the process counts. Needs no lock.
-  void look(const Snapshot& snapshot);
+  /// slurmctld was reconfigured: jobs that start about now are looked at.
+  void reconfigured() { opens_ = true; }
+  /// With each snapshot; only those right after the start of the process or a reconfigure count.
+  /// Takes the lock on the configuration for those.
+  void look(const Snapshot& snapshot, LockTimes& times);
   /// Asks the nodes once the jobs have had their time to start, some at a time. Nodes that do not
   /// respond are asked again, for ten minutes. Takes the locks.
   void act(const Config& config, LockTimes& times, Seconds now);
 
  private:
-  bool looked_ = false;
-  Seconds due_ = 0;
-  Seconds until_ = 0;               ///< nodes that do not respond by then are given up
-  std::vector<std::string> nodes_;  ///< to ask from `due_` on
+  void collect(const Snapshot& snapshot);
+
+  bool opens_ = true;  ///< the next snapshot is the first after a start or reconfigure
+  bool new_process_ = true;
+  LaunchTimes launch_;  ///< of slurm.conf, as of the last start or reconfigure
+  Seconds since_ = 0;   ///< jobs that started before are left out
+  Seconds looks_until_ = 0;
+  Seconds pause_until_ = 0;
+  std::set<std::pair<Seconds, std::string>> due_;  ///< (when to ask, node)
 };
 
 }  // namespace rubato

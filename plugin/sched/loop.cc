@@ -203,6 +203,7 @@ void Loop::take_config() {
   waiting_restored_ = true;
   await_models_ = true;
   new_config_ = true;
+  launch_check_.reconfigured();
   if (placing_ && !places()) committer_.withdraw(*config_);
   if (reconfigured_first_ && !places()) committer_.withdraw_of_others(*config_);
   reconfigured_first_ = false;
@@ -356,7 +357,7 @@ void Loop::cycle() {
   await_models_ = false;
   std::optional<Snapshot> seen = snapshots_.take(*config_, !has_plan_);
   if (!seen) return report_misfit();
-  launch_check_.look(*seen);
+  launch_check_.look(*seen, times_);
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
   resizer_.resume(memory_, seen->taken);

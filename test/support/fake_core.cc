@@ -46,8 +46,9 @@ ChangeMark change_mark() {
   return {.jobs = 0, .nodes = 0, .partitions = test::core().partitions_changed, .config = 0};
 }
 void save_soon() {}
-Seconds max_launch_time() { return 20; }
-Seconds registration_period() { return 2000; }
+std::optional<LaunchTimes> launch_times(LockTimes&) {
+  return LaunchTimes{.start = 20, .registration = 2000};
+}
 std::optional<std::vector<std::string>> ask_nodes_for_their_jobs(
     const std::vector<std::string>& nodes, LockTimes& /*times*/) {
   if (test::core().shutting_down) return std::nullopt;

@@ -22,14 +22,13 @@ bool is_left_out(const node_record_t* node) {
 
 }  // namespace
 
-Seconds max_launch_time() {
-  return slurm_conf.batch_start_timeout +
-         std::min<int>(DEFAULT_MSG_TIMEOUT, slurm_conf.msg_timeout);
-}
-
-Seconds registration_period() {
+std::optional<LaunchTimes> launch_times(LockTimes& times) {
+  const HeldLocks locks(LockKind::kConf, LockUse::kPeek, times);
+  if (!locks.held()) return std::nullopt;
   const Seconds timeout = slurm_conf.slurmd_timeout > 0 ? slurm_conf.slurmd_timeout : kUsualTimeout;
-  return kPings * timeout / 3;
+  return LaunchTimes{.start = slurm_conf.batch_start_timeout +
+                              std::min<int>(DEFAULT_MSG_TIMEOUT, slurm_conf.msg_timeout),
+                     .registration = kPings * timeout / 3};
 }
 
 std::optional<std::vector<std::string>> ask_nodes_for_their_jobs(

@@ -11,14 +11,20 @@
 
 namespace rubato {
 
-/// Seconds after the start of a batch job from which on slurmctld takes it for lost if its node
-/// does not have it: BatchStartTimeout, and at most 10 s of MessageTimeout (Slurm: job_mgr.c,
-/// _purge_missing_jobs()).
-[[nodiscard]] Seconds max_launch_time();
+/// Times of slurm.conf, in seconds.
+struct LaunchTimes {
+  /// After the start of a batch job, from when on slurmctld takes it for lost if its node does not
+  /// have it: BatchStartTimeout, and at most 10 s of MessageTimeout (Slurm: job_mgr.c,
+  /// _purge_missing_jobs()).
+  Seconds start = 0;
+  /// In which slurmctld asks each of up to 1000 nodes for its jobs once: 20 pings (Slurm:
+  /// ping_nodes.c).
+  Seconds registration = 0;
+};
 
-/// Seconds in which slurmctld asks each of up to 1000 nodes for its jobs once: 20 pings (Slurm:
-/// ping_nodes.c).
-[[nodiscard]] Seconds registration_period();
+/// Takes the lock on the configuration: slurmctld sets these to 0 while it reads slurm.conf anew.
+/// nullopt if slurmctld shuts down.
+[[nodiscard]] std::optional<LaunchTimes> launch_times(LockTimes& times);
 
 /// Asks the nodes to register, as slurmctld does for each now and then (ping_nodes.c). slurmctld
 /// then requeues the batch jobs that a node should have and does not have, or ends those that may

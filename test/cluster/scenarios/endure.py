@@ -5,6 +5,7 @@ RUBATO_KILLS sets the number of kills (50), RUBATO_RECONFIGURES that of reconfig
 work (7200), RUBATO_SOAK_PACE the seconds from one step of it to the next (0.5), RUBATO_ENDURE_SEED the seed (1).
 All run under stock Slurm too.
 """
+import collections
 import glob
 import os
 import pathlib
@@ -21,6 +22,7 @@ from .saved import written
 KILLS = int(os.environ.get("RUBATO_KILLS", "50"))
 RECONFIGURES = int(os.environ.get("RUBATO_RECONFIGURES", "100"))
 IDLE = 5
+MET = 0.03      # of the launches: docs/results/releases.md has what stock Slurm shows
 SOAK = int(os.environ.get("RUBATO_SOAK", "7200"))
 PACE = float(os.environ.get("RUBATO_SOAK_PACE", "0.5"))
 SEED = int(os.environ.get("RUBATO_ENDURE_SEED", "1"))
@@ -131,14 +133,33 @@ def use_of_renewed(c, pids):
     return [statistics.median(column) for column in zip(*seen)]
 
 
+def check_runs(c, ran, ended):
+    """Each job ran once, except for the few whose launch met a reconfigure and that Slurm requeued itself.
+
+    While slurmctld 22.05 reads slurm.conf anew, its time limit for messages is 0 (read_config.c, init_slurm_conf()), so
+    it takes a node whose answer to a launch comes then for one that does not respond (agent.c,
+    _notify_slurmctld_nodes()). On 24.11 launches are lost with the process. Both happen to stock Slurm too.
+    """
+    jobs = {name for name, _ in ended}
+    requeued = collections.Counter(name for name, state in ended if state == "NODE_FAIL")
+    others = [(name, state) for name, state in ended if state not in ("COMPLETED", "NODE_FAIL")]
+    check(not others, "no other end of a job", others)
+    runs = collections.Counter(ran.read_text(encoding="ascii").split())
+    wrong = {name: runs[name] for name in jobs if not 1 <= runs[name] <= 1 + requeued[name]}
+    check(not wrong, "each job to have run once, and once more at most for each requeue", wrong)
+    c.say(f"    launches that met a reconfigure: {requeued.total()} of {len(jobs)} jobs")
+    check(requeued.total() <= len(jobs) * MET, f"at most {MET:.0%} of the launches to meet a reconfigure", requeued)
+
+
 @scenario(cluster="reconfigured", negative=reconfigure_is_a_kill, timeout=RECONFIGURES * 30 + 300, tier=2)
 def reconfigures_under_load_lose_and_leak_nothing(c):
     """100 times `scontrol reconfigure` while jobs come, report, run and wait: nothing is lost, nothing leaks
 
-    Each job runs once, as its own note and slurmctld's record of it say; those that wait keep their places, the one
-    that runs is not touched. Each report is stored once. Memory, descriptors, threads and processes of slurmctld are
-    what they were before, once it has forgotten the jobs. Since Slurm 24.05 each reconfigure is a new process. Before
-    it is one process, whose memory grows over the first reconfigures under stock too: it is compared with that at half.
+    Each job ends once, as slurmctld's record of it says, and runs once by its own note (check_runs() has what Slurm
+    requeues itself); those that wait keep their places, the one that runs is not touched. Each report is stored once.
+    Memory, descriptors, threads and processes of slurmctld are what they were before, once it has forgotten the jobs.
+    Since Slurm 24.05 each reconfigure is a new process. Before it is one process, whose memory grows over the first
+    reconfigures under stock too: it is compared with that at half.
     """
     rng = random.Random(SEED)
     rubato = c.flavour == "rubato"
@@ -180,10 +201,9 @@ def reconfigures_under_load_lose_and_leak_nothing(c):
             c.say(f"    {number}: {time.time() - begin:.0f} s, {memory / 1024:.1f} MiB, {descriptors} descriptors, "
                   f"{threads} threads, {len(controllers(c))} processes")
     c.say(f"$ scontrol reconfigure    # {RECONFIGURES} times, {len(ids)} jobs, {len(pids)} processes")
-    c.expect(lambda: sorted(ended()) == sorted((name, "COMPLETED") for name in ids), True,
+    c.expect(lambda: sorted(name for name, state in ended() if state == "COMPLETED"), sorted(ids),
              f"each of {len(ids)} jobs to be COMPLETED once in slurmctld's records", 300)
-    noted = sorted(ran.read_text(encoding="ascii").split())
-    check(noted == sorted(ids), "each job to have run once", set(ids) ^ set(noted))
+    check_runs(c, ran, ended())
     now = steps.states(c, [runs] + busy + waits)
     c.cmd("squeue -p main -n runs,occupy,waits -o '%i %j %T %r %N'")
     check([now[job][0] for job in [runs] + busy] == ["RUNNING"] * (1 + len(busy)), "the same jobs to run", now)

@@ -110,7 +110,7 @@ def launch_that_was_lost_is_made_again(c):
     Without Rubato's question slurmctld notices when it asks the node to register, up to half an hour later.
     """
     wait_quiet(c)
-    out = c.path("out", "launched")
+    out = c.path("out", c.fresh_name("launched"))
     slurmd = c.daemon_pids("run/slurmd.n3.pid")[0]
     proc.send(slurmd, signal.SIGSTOP)
     job = c.sbatch(f"-w n3 --gpus=1 -t 10 --requeue -o {out}", "echo it ran; sleep 2")
@@ -132,3 +132,36 @@ def launch_that_was_lost_is_made_again(c):
     check(not c.log_lines("ping_count", mark), "no error of slurmctld about its pings", c.log_lines("ping_count", mark))
     with open(out, encoding="utf-8") as file:
         check(file.read() == "it ran\n", "its output", out)
+
+
+def kill_script(c, job):
+    """Kills the batch script of a job with its slurmstepd, which slurmd does not notice."""
+    steps = [pid for pid in proc.all_pids() if proc.read_proc(pid, "cmdline").startswith(f"slurmstepd: [{job}.batch]")
+             and proc.cwd_of(pid).startswith(c.base)]
+    check(len(steps) == 1, f"one slurmstepd of job {job}", steps)
+    proc.send(steps[0], signal.SIGKILL)
+
+
+@scenario(cluster="quiet", needs=["rubato"], negative="launch", timeout=300, tier=2)
+def launch_that_met_a_reconfigure_is_made_again(c):
+    """A job whose launch a reconfigure prevents is shown as running, and is requeued within a minute
+
+    slurmd that is told to reconfigure while it starts a script may lose it. Here the script is killed with its
+    slurmstepd instead. Before Slurm 24.05 slurmctld goes on; since then it is a new process.
+    """
+    wait_quiet(c)
+    out = c.path("out", c.fresh_name("met"))
+    job = c.sbatch(f"-w n3 --gpus=1 -t 10 --requeue --open-mode=append -o {out}",
+                   "echo run ${SLURM_RESTART_COUNT:=0}; [ $SLURM_RESTART_COUNT = 1 ] || sleep 600")
+    c.wait(lambda: os.path.exists(out) and os.path.getsize(out), 30, f"the script of job {job} to run")
+    mark = c.log_mark()
+    kill_script(c, job)
+    c.reconfigure()
+    c.cmd(f"squeue -j {job} -o '%i %T %M %N'")
+    check(c.job(job).get("JobState") == "RUNNING", f"job {job} to run for Slurm", c.job(job).get("JobState"))
+    c.expect(lambda: c.job(job).get("Restarts"), "1", f"job {job} to be requeued", 60)
+    c.say(*c.log_lines(r"rubato: asked 1 node |missing from batch node n3", mark))
+    c.wait_state(job, "COMPLETED", 240)
+    with open(out, encoding="utf-8") as file:
+        ran = file.read()
+    check(ran == "run 0\nrun 1\n", "its output", ran)

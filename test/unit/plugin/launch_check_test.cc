@@ -17,12 +17,17 @@ class LaunchCheckTest : public ::testing::Test {
     test::core().silent_nodes.clear();
     test::core().shutting_down = false;
     config_.mode = Mode::kPlace;
-    seen_ = test::small_snapshot(1);
-    seen_.taken = 10'000;
-    Job& job = seen_.jobs.at(0);
+    seen_ = running_at(9'999);
+  }
+
+  static Snapshot running_at(Seconds start) {
+    Snapshot seen = test::small_snapshot(1);
+    seen.taken = 10'000;
+    Job& job = seen.jobs.at(0);
     job.state = JobState::kRunning;
-    job.start = 9'999;
+    job.start = start;
     job.allocation = {{.node = 0, .cores = 1, .memory = 0, .gpus = {{"a100", 1}}}};
+    return seen;
   }
 
   std::vector<std::string> asked(Seconds after) {
@@ -42,7 +47,7 @@ class LaunchCheckTest : public ::testing::Test {
 };
 
 TEST_F(LaunchCheckTest, AsksTheNodeOnceTheJobHadItsTimeToStart) {
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(20), Nodes{});
   EXPECT_EQ(asked(22), Nodes{first()});
   EXPECT_EQ(asked(60), Nodes{}) << "once";
@@ -50,7 +55,7 @@ TEST_F(LaunchCheckTest, AsksTheNodeOnceTheJobHadItsTimeToStart) {
 
 TEST_F(LaunchCheckTest, AsksANodeOfTwoJobsOnce) {
   seen_.jobs.push_back(seen_.jobs.at(0));
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(22), Nodes{first()});
 }
 
@@ -58,33 +63,78 @@ TEST_F(LaunchCheckTest, AsksTheNodeOfTheBatchScript) {
   seen_.nodes.push_back(seen_.nodes[NodeIndex(0)]);
   seen_.nodes.back().name = "batch";
   seen_.jobs.at(0).batch_node = NodeIndex(seen_.nodes.size() - 1);
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(22), Nodes{"batch"});
 }
 
 TEST_F(LaunchCheckTest, LeavesOutJobsThatStartedLongBeforeOrLater) {
   seen_.jobs.at(0).start = seen_.taken - 2001;
-  check_.look(seen_);
+  check_.look(seen_, times_);
+  seen_.taken += 6;
   seen_.jobs.at(0).start = seen_.taken;
-  check_.look(seen_);  // this process has started it
+  check_.look(seen_, times_);  // this process has started it, once the nodes were ready
   EXPECT_EQ(asked(60), Nodes{});
+}
+
+TEST_F(LaunchCheckTest, AsksForJobsThatStartRightAfterTheProcess) {
+  seen_.jobs.at(0).state = JobState::kPending;
+  check_.look(seen_, times_);
+  seen_.taken += 4;
+  seen_.jobs.at(0).state = JobState::kRunning;
+  seen_.jobs.at(0).start = seen_.taken;
+  check_.look(seen_, times_);
+  EXPECT_EQ(asked(21), Nodes{});
+  EXPECT_EQ(asked(22), Nodes{first()});
+}
+
+TEST_F(LaunchCheckTest, AfterAReconfigureAsksForJobsThatStartedShortlyBefore) {
+  seen_.jobs.clear();
+  check_.look(seen_, times_);
+  seen_ = running_at(seen_.taken + 1000 - 20);
+  seen_.taken = 11'000;
+  check_.look(seen_, times_);
+  EXPECT_EQ(asked(60), Nodes{}) << "no reconfigure";
+  check_.reconfigured();
+  check_.look(seen_, times_);
+  EXPECT_EQ(asked(21), Nodes{});
+  EXPECT_EQ(asked(22), Nodes{first()});
+}
+
+TEST_F(LaunchCheckTest, AfterAReconfigureLeavesOutJobsThatStartedLongBefore) {
+  seen_.jobs.clear();
+  check_.look(seen_, times_);
+  seen_ = running_at(seen_.taken + 1000 - 21);
+  seen_.taken = 11'000;
+  check_.reconfigured();
+  check_.look(seen_, times_);
+  EXPECT_EQ(asked(60), Nodes{});
+}
+
+TEST_F(LaunchCheckTest, AsksForEachJobInItsTimeHoweverOftenSlurmctldIsReconfigured) {
+  for (int i = 0; i < 30; ++i) {
+    check_.reconfigured();
+    check_.look(seen_, times_);
+    ++seen_.taken;
+  }
+  seen_.taken = 10'000;
+  EXPECT_EQ(asked(22), Nodes{first()});
 }
 
 TEST_F(LaunchCheckTest, LeavesOutWaitingJobs) {
   seen_.jobs.at(0).state = JobState::kPending;
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(60), Nodes{});
 }
 
 TEST_F(LaunchCheckTest, LeavesOutJobsOfSalloc) {
   seen_.jobs.at(0).batch = false;
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(60), Nodes{});
 }
 
 TEST_F(LaunchCheckTest, AsksANodeThatDoesNotRespondAgainForTenMinutes) {
   test::core().silent_nodes = {first()};
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(22), Nodes{});
   test::core().silent_nodes.clear();
   EXPECT_EQ(asked(26), Nodes{}) << "five seconds between two messages";
@@ -94,7 +144,7 @@ TEST_F(LaunchCheckTest, AsksANodeThatDoesNotRespondAgainForTenMinutes) {
 
 TEST_F(LaunchCheckTest, GivesUpANodeThatDoesNotRespond) {
   test::core().silent_nodes = {first()};
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(22), Nodes{});
   test::core().silent_nodes.clear();
   EXPECT_EQ(asked(700), Nodes{});
@@ -102,7 +152,7 @@ TEST_F(LaunchCheckTest, GivesUpANodeThatDoesNotRespond) {
 
 TEST_F(LaunchCheckTest, AsksNothingWhileSlurmctldEnds) {
   test::core().shutting_down = true;
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(22), Nodes{});
   test::core().shutting_down = false;
   EXPECT_EQ(asked(23), Nodes{first()});
@@ -117,17 +167,17 @@ TEST_F(LaunchCheckTest, AsksFiftyNodesAtATime) {
     seen_.jobs.push_back(job);
     seen_.jobs.back().allocation.front().node = NodeIndex(seen_.nodes.size() - 1);
   }
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(22).size(), 50U);
   EXPECT_EQ(asked(27).size(), 21U);
 }
 
 TEST_F(LaunchCheckTest, AsksNothingInModeObserveOrSwitchedOff) {
   config_.mode = Mode::kObserve;
-  check_.look(seen_);
+  check_.look(seen_, times_);
   EXPECT_EQ(asked(60), Nodes{});
   LaunchCheck other;
-  other.look(seen_);
+  other.look(seen_, times_);
   config_.mode = Mode::kPlace;
   config_.test_off.insert(Mechanism::kLaunch);
   other.act(config_, times_, seen_.taken + 60);
