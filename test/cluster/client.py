@@ -222,17 +222,23 @@ class Client:
 
     # -- waiting -------------------------------------------------------------------------------
 
+    def bounded(self, timeout):
+        """Seconds that a wait of `timeout` seconds gets."""
+        return min(max(timeout, self.patience), self.limit)
+
     def wait(self, poll, timeout=30.0, what="the condition", every=0.05):
         """Polls until poll() is true and returns its value; Failed after `timeout` seconds.
 
-        Waits at least `patience` seconds, since a slow machine is no failure. If slurmctld dies
-        meanwhile, raises at once with the end of its log.
+        Waits at least `patience` seconds, since a slow machine is no failure, and at most `limit`. If slurmctld
+        dies meanwhile, raises at once with the end of its log.
         """
-        timeout = max(timeout, self.patience)
-        end = time.monotonic() + timeout
+        timeout = self.bounded(timeout)
+        begin = time.monotonic()
+        end = begin + timeout
         while True:
             value = poll()
             if value:
+                self.longest_wait = max(self.longest_wait, time.monotonic() - begin)
                 return value
             self._need_ctld()
             if time.monotonic() > end:
@@ -254,8 +260,7 @@ class Client:
         try:
             self.wait(holds, timeout, what)
         except Failed:
-            limit = max(timeout, self.patience)
-            raise Failed(f"expected {what} within {limit:g} s; last seen: {seen!r}") from None
+            raise Failed(f"expected {what} within {self.bounded(timeout):g} s; last seen: {seen!r}") from None
         return seen
 
     def _need_ctld(self):

@@ -13,6 +13,7 @@ import dataclasses
 import fcntl
 import getpass
 import json
+import math
 import os
 import pathlib
 import pwd
@@ -74,6 +75,8 @@ class Cluster(client.Client, daemons.Daemons):
         self.extra_env.update(ctld_env or {})
         self.test_switch = ""           # a TestOff= or TestInject= line the runner adds
         self.patience = 0.0             # least seconds of a wait
+        self.limit = math.inf           # most seconds of a wait
+        self.longest_wait = 0.0         # seconds of the longest wait that ended as awaited
         self.ctld_may_be_down = True    # not started yet, or a scenario stops it on purpose
         self._ports = ports
         self._lock = None

@@ -4,6 +4,7 @@ import argparse
 import hashlib
 import importlib
 import json
+import math
 import os
 import pathlib
 import random
@@ -156,7 +157,7 @@ class Runner:
     def _run_one(self, c, item):
         print(f"\n== {item.name}: {item.title}", flush=True)
         start = time.monotonic()
-        c.patience = PATIENCE
+        c.patience, c.longest_wait = PATIENCE, 0.0
         status, reason = self._body(c, item, max(item.timeout, 4 * PATIENCE))
         c.patience = 0.0
         seconds = time.monotonic() - start
@@ -216,8 +217,10 @@ class Runner:
                 item.negative(c)
         except (ClusterError, Failed) as error:
             return "failed", f"its negative control could not begin: {error}"
+        # What did not come in three times the longest wait of the run before does not come.
+        c.limit = max(10.0, 3 * c.longest_wait)
         status, reason = self._body(c, item, bound)
-        c.test_switch = ""
+        c.test_switch, c.limit = "", math.inf
         self.spoiled = item.negative == "shrink-repair"
         if status == "failed" and not reason.startswith(("the cluster broke", "the scenario its",
                                                          "sanitizer")):
