@@ -16,6 +16,7 @@
 #include "lib/policy/algorithms/configuration_table.h"
 #include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/algorithms/guarantee.h"
+#include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/size.h"
 #include "lib/policy/market/allocation.h"
@@ -95,8 +96,11 @@ std::vector<double> values_of(const RoundInput& input,
     for (std::size_t i = 0; i < jobs.size(); ++i)
       values[i] = jobs[i].weight * std::pow(jobs[i].age + jobs[i].seconds, kAgePower);
   }
-  for (std::size_t i = 0; i < jobs.size(); ++i)
-    values[i] *= closing_urgency(closing, jobs[i].seconds);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    // A job whose stated work is not believed gains nothing by a long time limit.
+    if (past_overrun(input, *tables[i].job) == nullptr)
+      values[i] *= closing_urgency(closing, jobs[i].seconds);
+  }
   return values;
 }
 

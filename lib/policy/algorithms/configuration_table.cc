@@ -17,6 +17,7 @@
 #include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/algorithms/guarantee.h"
 #include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/size.h"
 
@@ -218,7 +219,7 @@ double TableMaker::work_of(const Job& job, double goodput) const {
     return goodput * seconds_left(snapshot, job, input_.models.forecasts(), input_.now);
   }
   const std::optional<double> left = work_left(snapshot, job);
-  if (left) return *left;
+  if (left && past_overrun(input_, job) == nullptr) return *left;
   const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
   const Service* const service = service_of(forecasts_.service, job.key);
   if (service != nullptr && service->attained > 0) return goodput * service->attained / gpus;

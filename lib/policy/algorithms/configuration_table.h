@@ -93,7 +93,8 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 ///
 /// A job that does not tell its work is taken to need what ended jobs of its type did
 /// (ended_work.h); without those as long again as it ran, before its first start what need.h
-/// expects. The row that a job holds is never left out; others are if the job might pass its time
+/// expects. So is a waiting job whose user's job ran past its stated work (overrun.h), whatever it
+/// tells. The row that a job holds is never left out; others are if the job might pass its time
 /// limit (by two standard deviations of the forecast; before the start of a job that may change
 /// once it runs, by one), is slower than its QOS promises (guarantee.h), or gains too little by
 /// their size (kMinElasticity). A size that a job can have while it runs, on more or fewer nodes of

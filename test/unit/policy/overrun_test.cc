@@ -127,6 +127,29 @@ TEST(Overrun, TheNextJobsOfTheUserAreTakenAtTheirTimeLimit) {
   EXPECT_EQ(order_of(snapshot, off), (std::vector{other, honest}));
 }
 
+std::vector<JobId> started_in_mode_elastic(const Snapshot& snapshot) {
+  Config config = placing();
+  config.mode = Mode::kElastic;
+  std::vector<JobId> started;
+  for (const Start& start : round(snapshot, learnt(), config, kNow).starts)
+    started.push_back(start.job.id);
+  return started;
+}
+
+TEST(Overrun, TheMarketTakesTheNextJobsOfTheUserAtTheirTimeLimit) {
+  Snapshot snapshot = make_cluster({{"a100", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);
+  std::map<std::uint32_t, JobId> ids;
+  for (const auto& [uid, samples] : {std::pair(5U, 1000), std::pair(7U, 100)}) {
+    Job& job = add_pending(snapshot, 1);
+    hint(job, uid, samples);
+    job.time_limit = 86400;
+    ids[uid] = job.key.id;
+  }
+  snapshot.memory.overruns = {{7, kNow - 600, 99}};
+  EXPECT_EQ(started_in_mode_elastic(snapshot), std::vector{ids[5]});
+}
+
 TEST(Overrun, StatedWorkNoLongerGivesABetterLevel) {
   Snapshot snapshot = two_waiting();
   for (int i = 0; i < 2; ++i) {
