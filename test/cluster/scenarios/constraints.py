@@ -113,7 +113,9 @@ def promised_start_is_kept_or_explained(c):
     # Tells how long jobs usually run, so that the job without hints counts as longer than the later one.
     c.sbatch(hinted.format(10**6) + " --begin=now+1hour", "true")
     later = c.sbatch(hinted.format(100), "sleep 900")
-    c.wait(lambda: c.ask(f"squeue -h -j {later} -o %r") in ("RubatoKeptForOthers", "RubatoNext"), 60,
+    # Mode elastic says what it favours instead.
+    reasons = ("RubatoKeptForOthers", "RubatoNext", *(["RubatoGPUs"] if steps.elastic(c) else []))
+    c.wait(lambda: c.ask(f"squeue -h -j {later} -o %r") in reasons, 60,
            "the later job to wait, and not to take the reserved node")
     c.cmd(f"squeue -j {whole},{later} -o '%.6i %.10T %S %r'")
 

@@ -26,6 +26,11 @@ def published(c, name):
         return {}
 
 
+def elastic(c):
+    """Whether the scenario runs in mode elastic (test/cluster/run --mode elastic)."""
+    return stats(c).get("mode") == "elastic"
+
+
 def stats(c):
     """stats.json as last published; {} before the first time."""
     return published(c, "stats.json")

@@ -12,14 +12,16 @@
 #include "lib/hints/message.h"
 #include "tools/shared/job_message.h"
 #include "tools/shared/output.h"
+#include "tools/shared/process.h"
 
 namespace rubato::tools {
 namespace {
 
 constexpr auto kLook = std::chrono::milliseconds(250);
-constexpr double kFilesMargin = 1;   // seconds for the files of a round
-constexpr double kLongestLook = 30;  // seconds
-constexpr Seconds kUnseen = 30;      // a request that shows nowhere for so long was lost
+constexpr double kFilesMargin = 1;    // seconds for the files of a round
+constexpr double kLongestLook = 30;   // seconds
+constexpr int kSqueueTimeout = 5000;  // milliseconds
+constexpr Seconds kUnseen = 30;       // a request that shows nowhere for so long was lost
 
 /// The one running job that `selector` names.
 Result<std::size_t> job_named(const JobSelector& selector, const Snapshot& snapshot) {
@@ -37,20 +39,35 @@ Result<std::size_t> job_named(const JobSelector& selector, const Snapshot& snaps
   return *found;
 }
 
+/// Whether squeue shows the job as running.
+bool runs_for_slurm(const JobSelector& selector) {
+  const std::string squeue = find_program("squeue");
+  if (squeue.empty()) return false;
+  const auto answer =
+      run_program({squeue, "-h", "-t", "R", "-j", selector.text, "-o", "%A"}, kSqueueTimeout);
+  return answer && !answer->empty();
+}
+
 /// The published plan in which the job runs. A job that has just started still waits in the last
-/// one: looks again until a later one is there, for as long as the loop needs to publish it.
+/// one: looks again until a later one is there, for as long as the loop needs to publish it, and
+/// longer if Slurm says that the job runs: on a busy machine the files come less often.
 Result<PublishedPlan> plan_with_running(const Site& site, const JobSelector& selector) {
   using std::chrono::steady_clock;
   const Config& config = site.config;
   const Seconds began = now();
-  const double longest = std::min(
+  const auto begin = steady_clock::now();
+  const std::chrono::duration<double> usual(std::min(
       config.round_interval + config.round_deadline + config.publish_interval + kFilesMargin,
-      kLongestLook);
-  const auto end = steady_clock::now() + std::chrono::duration<double>(longest);
+      kLongestLook));
+  const std::chrono::duration<double> longest(kLongestLook);
+  bool asked = false;
   for (;;) {
     auto published = read_plan(site);
+    const auto looked = steady_clock::now() - begin;
     if (!published || job_named(selector, published->snapshot) ||
-        published->snapshot.taken > began || steady_clock::now() > end)
+        published->snapshot.taken > began || looked > longest)
+      return published;
+    if (looked > usual && !std::exchange(asked, true) && !runs_for_slurm(selector))
       return published;
     std::this_thread::sleep_for(kLook);
   }
