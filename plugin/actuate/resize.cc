@@ -231,7 +231,7 @@ void Resizer::give_up(Memory& memory, Seconds now) {
   for (AskedResize& restart : memory.asked_resizes) {
     if (restart.over()) continue;
     if (restart.step == ResizeStep::kRequeued && !restart.starts) {
-      const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+      const HeldLocks locks(LockKind::kAct, LockUse::kRequeue, times_);
       if (!locks.held()) return;
       (void)make_eligible(restart.job.id, kCompletes);
     }
@@ -255,7 +255,7 @@ void Resizer::resume(Memory& memory, Seconds now) {
 
 // False if slurmctld ends.
 bool Resizer::goes_on_requeued(AskedResize& resize, Seconds now) {
-  const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+  const HeldLocks locks(LockKind::kAct, LockUse::kRequeue, times_);
   if (!locks.held()) return false;
   const RequeueState state = requeue_state(resize.job.id, resize.runs);
   if (state == RequeueState::kGone || state == RequeueState::kHeld) return true;
@@ -334,7 +334,7 @@ void Resizer::save(AskedResize resize, const Job& job, const Snapshot& snapshot,
 // hold of the locks, so the job finds the notice when it has the signal. False: not sent; the
 // reason is in `resize` unless slurmctld ends.
 bool Resizer::signal(AskedResize& resize, const Job& job, const Snapshot& snapshot) {
-  const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+  const HeldLocks locks(LockKind::kAct, LockUse::kSignal, times_);
   if (!locks.held()) return false;
   const auto refused = [&](std::string words) {
     fail(resize, std::move(words), resize.asked);
@@ -386,7 +386,7 @@ void Resizer::write_ahead(AskedResize restart, const std::vector<NodeShare>& pla
 void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, const Job& job,
                       Seconds now) {
   {
-    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    const HeldLocks locks(LockKind::kAct, LockUse::kRequeue, times_);
     if (!locks.held()) return;
     auto running = RunningJob::find(restart.job);
     if (!running) return fail(restart, running.error().text, now);
@@ -408,7 +408,7 @@ void Resizer::shrink(AskedResize& resize, const Job& job, const std::vector<Node
                      const Snapshot& snapshot, const Config& config) {
   const Seconds now = snapshot.taken;
   {
-    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    const HeldLocks locks(LockKind::kAct, LockUse::kShrink, times_);
     if (!locks.held()) return;
     const auto slots = NodeSlots(snapshot).of(kept);
     if (!slots) return fail(resize, "a node that it keeps is gone", now);
@@ -424,7 +424,7 @@ void Resizer::grow(AskedResize& resize, const Job& job, const std::vector<NodeSh
   const Seconds now = snapshot.taken;
   if (config.off(Mechanism::kGrow)) return fail(resize, "TestOff=grow", now);
   {
-    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    const HeldLocks locks(LockKind::kAct, LockUse::kGrow, times_);
     if (!locks.held()) return;
     const auto shares = added_shares(snapshot, added);
     if (!shares) return fail(resize, "a node for it is gone", now);
@@ -441,7 +441,7 @@ void Resizer::grow(AskedResize& resize, const Job& job, const std::vector<NodeSh
 void Resizer::wait_for_nodes(AskedResize& restart, Seconds now) {
   if (restart.starts) return;
   {
-    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    const HeldLocks locks(LockKind::kAct, LockUse::kRequeue, times_);
     if (!locks.held()) return;
     if (requeue_state(restart.job.id, restart.runs) != RequeueState::kFree) return;
     const auto eligible = make_eligible(restart.job.id, restart.elsewhere ? 0 : 1);

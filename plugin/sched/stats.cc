@@ -19,8 +19,8 @@ double mean(double total, std::uint64_t count) {
 }
 
 void put_locks(JsonValue& out, const LockTimes& times) {
-  constexpr std::array<const char*, kLockUses> kNames = {"light_look", "full_look", "start",
-                                                         "write", "peek"};
+  constexpr std::array<const char*, kLockUses> kNames = {
+      "light_look", "full_look", "start", "write", "peek", "signal", "requeue", "shrink", "grow"};
   for (std::size_t use = 0; use < kLockUses; ++use) {
     const HoldTimes& holds = times.by_use[use];
     put(out, "locks.*.holds", holds.holds, kNames[use]);

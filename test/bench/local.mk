@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Measurements, never part of `make check`.
-EXTRA_DIST += test/bench/live test/bench/machine.py test/bench/messages \
+EXTRA_DIST += test/bench/actions test/bench/live test/bench/machine.py test/bench/messages \
   test/bench/submit_many.c
 if HAVE_BENCHMARK
 BENCH_TARGETS =

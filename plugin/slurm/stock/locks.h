@@ -26,8 +26,12 @@ enum class LockUse {
   kStart,      ///< starts of a plan, one lock slice
   kWrite,      ///< reasons and expected starts written to jobs
   kPeek,       ///< whether completing nodes are free
+  kSignal,     ///< a running job is told of a change, by signal and notice
+  kRequeue,    ///< a restart: the requeue, and later its release
+  kShrink,     ///< a running job gives back GPUs
+  kGrow,       ///< a running job gets GPUs
 };
-inline constexpr std::size_t kLockUses = 5;
+inline constexpr std::size_t kLockUses = 9;
 
 /// Lock holds on slurmctld. `cpu_ms` is CPU time of the holding thread, which other processes on a
 /// busy machine do not lengthen.
