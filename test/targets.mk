@@ -14,7 +14,7 @@ stage: all
 
 # What a cluster needs: the plugins, rubato and rqueue; no simulator and no tests.
 CLUSTER_FILES = bin/rubato bin/rqueue $(rubatoplugin_LTLIBRARIES) $(rubatoplugin_PROGRAMS)
-programs: $(PRECOMPILED_FILES)
+programs: $(BUILT_SOURCES)
 	@$(MAKE) --no-print-directory $(CLUSTER_FILES)
 install-programs: programs
 	@$(MAKE) --no-print-directory -s $(STAGE_TARGETS) >/dev/null

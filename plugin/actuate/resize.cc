@@ -326,7 +326,9 @@ void Resizer::save(AskedResize resize, const Job& job, const Snapshot& snapshot,
     return keep_resize(memory, std::move(resize));
   }
   const bool waits = !grows(resize) && job.hints->checkpoint.consents();
-  enter(resize, ResizeStep::kSaving, now, now + (waits ? job.hints->checkpoint.lead : 0));
+  // `now` has whole seconds: the job is to have its lead time at least.
+  const Seconds lead = waits ? add_seconds(job.hints->checkpoint.lead, 1) : 0;
+  enter(resize, ResizeStep::kSaving, now, add_seconds(now, lead));
   keep_resize(memory, std::move(resize));
 }
 

@@ -103,11 +103,11 @@ TEST_F(ResizerTest, SignalsWaitsAndRequeues) {
   act_at(kNow);
   EXPECT_EQ(core().signals, 1);
   EXPECT_EQ(restart().step, ResizeStep::kSaving);
-  EXPECT_FALSE(resizer_.due(memory_, kNow + 59));
-  act_at(kNow + 59);
-  EXPECT_EQ(core().requeues, 0);
-  EXPECT_TRUE(resizer_.due(memory_, kNow + 60));
+  EXPECT_FALSE(resizer_.due(memory_, kNow + 60));
   act_at(kNow + 60);
+  EXPECT_EQ(core().requeues, 0);
+  EXPECT_TRUE(resizer_.due(memory_, kNow + 61));
+  act_at(kNow + 61);
   EXPECT_EQ(core().requeues, 1);
   EXPECT_EQ(restart().step, ResizeStep::kRequeued);
   EXPECT_FALSE(restart().shares.empty());
@@ -121,7 +121,7 @@ TEST_F(ResizerTest, WritesARestartBeforeTheRequeue) {
   recall_restarts(folder_, snapshot_, recalled);
   EXPECT_TRUE(recalled.asked_resizes.empty());
   core().requeue_error = "not reached";
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_EQ(core().requeues, 0);
   recall_restarts(folder_, snapshot_, recalled);
   ASSERT_EQ(recalled.asked_resizes.size(), 1);
@@ -150,7 +150,7 @@ TEST_F(ResizerTest, TheNoticeOfARestartGoesWithTheRun) {
   const Notice coming{.number = 1, .from = 8, .gpus = 4, .due = kNow + 60};
   EXPECT_EQ(core().notices, std::vector<Notice>{coming});
   EXPECT_EQ(restart().notice, 1);
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_TRUE(core().notices.empty());
 }
 
@@ -158,7 +158,7 @@ TEST_F(ResizerTest, TheNoticesOfAShrinkNameTheNodesThatGo) {
   make_live({{0, 4}, {1, 4}});
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   ASSERT_EQ(core().notices.size(), 2);
   EXPECT_EQ(core().notices[0].step, NoticeStep::kComing);
   EXPECT_EQ(core().notices[0].leave, "n2");
@@ -175,7 +175,7 @@ TEST_F(ResizerTest, NoOtherNodesGoThanTheJobWasTold) {
   std::vector<NodeShare>& held = snapshot_.jobs[0].allocation;
   held.erase(held.begin());  // an admin took the node that it was to keep
   held.push_back(test::share_of(snapshot_, 0, 3));
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_TRUE(core().shrunk_to.empty());
   EXPECT_EQ(restart().words, "after its lead time: the nodes that it was to keep have changed");
   EXPECT_EQ(core().notices.back().step, NoticeStep::kFailed);
@@ -236,7 +236,7 @@ TEST_F(ResizerTest, ConsentCanBeWithdrawnUntilTheRequeue) {
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
   snapshot_.jobs[0].hints->checkpoint.signal = 0;
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_EQ(restart().step, ResizeStep::kFailed);
   EXPECT_NE(restart().words.find("did not consent"), std::string::npos);
   EXPECT_EQ(core().requeues, 0);
@@ -246,7 +246,7 @@ TEST_F(ResizerTest, ARequeueThatSlurmRefusesLeavesTheJobRunning) {
   core().requeue_error = "Requested operation is presently disabled";
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_EQ(restart().words,
             "Slurm does not requeue it: Requested operation is presently disabled");
 }
@@ -267,9 +267,9 @@ TEST_F(ResizerTest, GivesBackNodesAfterTheLeadTime) {
   act_at(kNow);
   EXPECT_EQ(core().signals, 1);
   EXPECT_TRUE(restart().live);
-  act_at(kNow + 59);
-  EXPECT_TRUE(core().shrunk_to.empty());
   act_at(kNow + 60);
+  EXPECT_TRUE(core().shrunk_to.empty());
+  act_at(kNow + 61);
   EXPECT_EQ(core().shrunk_to, std::vector<int>{0});
   EXPECT_EQ(core().requeues, 0);
   EXPECT_EQ(restart().step, ResizeStep::kDone);
@@ -323,7 +323,7 @@ TEST_F(ResizerTest, WithdrawnConsentKeepsTheNodes) {
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
   snapshot_.jobs[0].hints->resize = Resize::kNone;
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_TRUE(core().shrunk_to.empty());
   EXPECT_NE(restart().words.find("did not consent"), std::string::npos);
 }
@@ -332,7 +332,7 @@ TEST_F(ResizerTest, AJobOfTwoNodesCanBeRestartedInstead) {
   make_live({{0, 4}, {1, 4}});
   say(ResizeRequest{.gpus = 4, .live = false});
   act_at(kNow);
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_EQ(core().requeues, 1);
   EXPECT_TRUE(core().shrunk_to.empty());
 }
@@ -344,7 +344,7 @@ TEST_F(ResizerTest, TheRoundRestartsAJobAsIfAsked) {
   EXPECT_TRUE(restart().by_round);
   act_at(kNow + 1);  // the plan still says it
   EXPECT_EQ(core().signals, 1);
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_EQ(core().requeues, 1);
   EXPECT_EQ(restart().gpus, 4);
   EXPECT_FALSE(restart().shares.empty());
@@ -368,7 +368,7 @@ TEST_F(ResizerTest, AHoldEndsAChangeThatTheRoundHasOnlyToldTheJob) {
   act_at(kNow + 1);
   EXPECT_EQ(restart().words, "somebody asked that it keeps its size");
   EXPECT_EQ(core().notices.back().step, NoticeStep::kFailed);
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_EQ(core().requeues, 0);
 }
 
@@ -386,12 +386,12 @@ TEST_F(ResizerTest, TheRoundStopsAJobForAnotherAndKeepsNoPlaceForIt) {
   EXPECT_TRUE(memory_.asked_resizes.empty());  // no job takes its nodes
   decide_start();
   act_at(kNow);
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_EQ(core().requeues, 1);
   ASSERT_EQ(memory_.asked_resizes.size(), 2);
   const AskedResize& place = memory_.asked_resizes[1];
   EXPECT_TRUE(place.starts);
-  EXPECT_EQ(place.due, kNow + 60 + 120);
+  EXPECT_EQ(place.due, kNow + 61 + 120);
   const AskedResize& stop = memory_.asked_resizes[0];
   EXPECT_EQ(stop.step, ResizeStep::kRequeued);
   EXPECT_TRUE(stop.shares.empty());
@@ -403,7 +403,7 @@ TEST_F(ResizerTest, AStopNeedsConsentUntilTheRequeue) {
   act_at(kNow);
   for (Job& job : snapshot_.jobs)
     if (job.key == key_) job.hints->checkpoint.signal = 0;
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   EXPECT_EQ(core().requeues, 0);
   EXPECT_EQ(restart().step, ResizeStep::kFailed);
 }
@@ -521,30 +521,30 @@ TEST_F(ResizerTest, ALeadTimeThatEndedLongAgoRestartsNoJob) {
 TEST_F(ResizerTest, LooksWhenARequeuedJobBecomesEligible) {
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
-  act_at(kNow + 60);
+  act_at(kNow + 61);
   ASSERT_EQ(restart().step, ResizeStep::kRequeued);
   EXPECT_FALSE(resizer_.looks_soon());
-  EXPECT_TRUE(resizer_.due(memory_, kNow + 60));
+  EXPECT_TRUE(resizer_.due(memory_, kNow + 61));
   snapshot_.jobs.clear();  // it is completing
-  core().eligible_at = kNow + 62;
-  act_at(kNow + 61);
-  EXPECT_TRUE(resizer_.looks_soon());
-  EXPECT_FALSE(resizer_.due(memory_, kNow + 61));
-  EXPECT_TRUE(resizer_.due(memory_, kNow + 62));
-  core().eligible_at = 0;
+  core().eligible_at = kNow + 63;
   act_at(kNow + 62);
-  EXPECT_FALSE(resizer_.looks_soon());
-  core().eligible_at = kNow + 64;
+  EXPECT_TRUE(resizer_.looks_soon());
+  EXPECT_FALSE(resizer_.due(memory_, kNow + 62));
+  EXPECT_TRUE(resizer_.due(memory_, kNow + 63));
+  core().eligible_at = 0;
   act_at(kNow + 63);
-  resizer_.give_up(memory_, kNow + 63);
+  EXPECT_FALSE(resizer_.looks_soon());
+  core().eligible_at = kNow + 65;
+  act_at(kNow + 64);
+  resizer_.give_up(memory_, kNow + 64);
   EXPECT_FALSE(resizer_.looks_soon());
 }
 
 TEST_F(ResizerTest, AChangeOfTheModeGivesUp) {
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
-  act_at(kNow + 60);
-  resizer_.give_up(memory_, kNow + 61);
+  act_at(kNow + 61);
+  resizer_.give_up(memory_, kNow + 62);
   EXPECT_EQ(core().made_eligible, 1);
   EXPECT_EQ(restart().step, ResizeStep::kFailed);
 }
