@@ -321,14 +321,16 @@ void Resizer::begin(AskedResize change, const Snapshot& snapshot, Memory& memory
 // Tells the job, and gives it its lead time. A job that gets GPUs loses nothing, so it has none.
 void Resizer::save(AskedResize resize, const Job& job, const Snapshot& snapshot, Memory& memory) {
   const Seconds now = resize.asked;
+  resize.due = now;
+  // The job is to have its lead time at least: the round took a while, and times have whole
+  // seconds.
+  if (!grows(resize) && job.hints->checkpoint.consents())
+    resize.due = add_seconds(std::max(now, times_.clock->now()), job.hints->checkpoint.lead + 1);
   if (!grows(resize) && !signal(resize, job, snapshot)) {
     if (!resize.over()) return;
     return keep_resize(memory, std::move(resize));
   }
-  const bool waits = !grows(resize) && job.hints->checkpoint.consents();
-  // `now` has whole seconds: the job is to have its lead time at least.
-  const Seconds lead = waits ? add_seconds(job.hints->checkpoint.lead, 1) : 0;
-  enter(resize, ResizeStep::kSaving, now, add_seconds(now, lead));
+  enter(resize, ResizeStep::kSaving, now, resize.due);
   keep_resize(memory, std::move(resize));
 }
 
@@ -353,8 +355,8 @@ bool Resizer::signal(AskedResize& resize, const Job& job, const Snapshot& snapsh
                    with_batch_shell(checkpoint) + ", or start the program with srun");
   const auto told = running->signal(checkpoint);
   if (!told) return refused("its signal: " + told.error().text);
-  const Seconds due = add_seconds(resize.asked, checkpoint.lead);
-  if (tells_) resize.notice = show_notice(job.key.id, coming_notice(resize, job, due, snapshot));
+  if (tells_)
+    resize.notice = show_notice(job.key.id, coming_notice(resize, job, resize.due, snapshot));
   return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "lib/base/log.h"
@@ -23,55 +24,80 @@ constexpr Seconds kPatience = 600;
 }  // namespace
 
 void LaunchCheck::look(const Snapshot& snapshot, LockTimes& times) {
-  if (opens_) {
-    const std::optional<LaunchTimes> launch = launch_times(times);
-    if (!launch) return;  // slurmctld ends
-    launch_ = *launch;
-    since_ = snapshot.taken - (new_process_ ? launch_.registration : launch_.start);
-    looks_until_ = snapshot.taken + kSettle;
-    opens_ = false;
-    new_process_ = false;
-  }
-  if (snapshot.taken <= looks_until_) collect(snapshot);
+  follow_clock(snapshot.taken);
+  if (looks_) collect(snapshot);
+  if (!new_process_ && !opened_) return;
+  const std::optional<LaunchTimes> launch = launch_times(times);
+  if (!launch) return;  // slurmctld ends
+  launch_ = *launch;
+  const Seconds at = std::min(opened_.value_or(snapshot.taken), snapshot.taken);
+  const Seconds since = at - (new_process_ ? launch_.registration : launch_.start);
+  since_ = looks_ ? std::max(since_, since) : since;
+  until_ = at + kSettle;
+  new_process_ = false;
+  opened_.reset();
+  collect(snapshot);
 }
 
 void LaunchCheck::collect(const Snapshot& snapshot) {
-  const Seconds when = snapshot.taken + launch_.start + kMargin;
+  std::set<std::string> nodes;
   for (const Job& job : snapshot.jobs) {
     const bool running = job.state == JobState::kRunning && job.batch && !job.allocation.empty();
-    if (!running || job.start < since_) continue;
+    if (!running || job.start < since_ || job.start > until_) continue;
     const NodeIndex node = job.batch_node.valid() ? job.batch_node : job.allocation.front().node;
-    due_.emplace(when, snapshot.nodes[node].name);
+    nodes.insert(snapshot.nodes[node].name);
   }
+  const Seconds when = snapshot.taken + launch_.start + kMargin;
+  const auto messages = static_cast<Seconds>(nodes.size() / kNodesAtATime);
+  for (const std::string& node : nodes) due_[{when, node}] = when + kPatience + messages * kPause;
   since_ = snapshot.taken;
+  looks_ = snapshot.taken <= until_;  // the next one may show starts of the last of these seconds
+}
+
+// The clock may be set back: then nothing is to wait for a time that comes again. A snapshot may be
+// a little older than the last call.
+void LaunchCheck::follow_clock(Seconds now) {
+  const Seconds back = last_ - now;
+  last_ = now;
+  if (back <= kMargin) return;
+  since_ -= back;
+  until_ -= back;
+  pause_until_ -= back;
+  std::map<Entry, Seconds> due;
+  for (const auto& [entry, expires] : due_)
+    due[{entry.first - back, entry.second}] = expires - back;
+  due_ = std::move(due);
 }
 
 void LaunchCheck::act(const Config& config, LockTimes& times, Seconds now) {
-  if (due_.empty() || now < std::max(due_.begin()->first, pause_until_)) return;
+  follow_clock(now);
+  if (due_.empty() || now < std::max(due_.begin()->first.first, pause_until_)) return;
   if (config.mode == Mode::kObserve || config.off(Mechanism::kLaunch)) {
     due_.clear();
     return;
   }
-  const auto rounds = static_cast<Seconds>(due_.size() / kNodesAtATime);
-  const Seconds oldest = now - kPatience - rounds * kPause;
-  std::erase_if(due_, [oldest](const auto& entry) { return entry.first < oldest; });
-  std::set<std::string> some;
-  for (const auto& [when, node] : due_) {
-    if (when > now || some.size() == kNodesAtATime) break;
-    some.insert(node);
+  std::erase_if(due_, [now](const auto& one) { return one.second < now; });
+  std::map<std::string, Seconds> some;  // node, when it is given up
+  for (const auto& [entry, expires] : due_) {
+    if (entry.first > now || some.size() == kNodesAtATime) break;
+    some[entry.second] = std::max(some[entry.second], expires);
   }
   if (some.empty()) return;
-  const std::vector<std::string> asked(some.begin(), some.end());
-  const std::optional<std::vector<std::string>> silent = ask_nodes_for_their_jobs(asked, times);
+  std::vector<std::string> nodes;
+  for (const auto& [node, expires] : some) nodes.push_back(node);
+  const std::optional<std::vector<std::string>> silent = ask_nodes_for_their_jobs(nodes, times);
   if (!silent) return;
-  for (const std::string& node : *silent) some.erase(node);
-  if (!some.empty())
+  std::erase_if(due_, [&](const auto& one) {
+    return one.first.first <= now && some.contains(one.first.second);
+  });
+  // Those that do not respond wait behind the others.
+  for (const std::string& node : *silent) due_[{now + kPause, node}] = some[node];
+  const std::size_t asked = some.size() - silent->size();
+  if (asked > 0)
     log().info(
         "asked {} node{} for their jobs: jobs started there about when slurmctld started or "
         "was reconfigured",
-        some.size(), some.size() == 1 ? "" : "s");
-  std::erase_if(
-      due_, [&](const auto& entry) { return entry.first <= now && some.contains(entry.second); });
+        asked, asked == 1 ? "" : "s");
   pause_until_ = now + kPause;
 }
 

@@ -2,7 +2,8 @@
 // Finds jobs whose launch message was lost as slurmctld started or was reconfigured.
 #pragma once
 
-#include <set>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,7 +25,7 @@ namespace rubato {
 class LaunchCheck {
  public:
   /// slurmctld was reconfigured: jobs that start about now are looked at.
-  void reconfigured() { opens_ = true; }
+  void reconfigured(Seconds now) { opened_ = now; }
   /// With each snapshot; only those right after the start of the process or a reconfigure count.
   /// Takes the lock on the configuration for those.
   void look(const Snapshot& snapshot, LockTimes& times);
@@ -33,15 +34,20 @@ class LaunchCheck {
   void act(const Config& config, LockTimes& times, Seconds now);
 
  private:
-  void collect(const Snapshot& snapshot);
+  using Entry = std::pair<Seconds, std::string>;  ///< (when to ask, node)
 
-  bool opens_ = true;  ///< the next snapshot is the first after a start or reconfigure
-  bool new_process_ = true;
-  LaunchTimes launch_;  ///< of slurm.conf, as of the last start or reconfigure
-  Seconds since_ = 0;   ///< jobs that started before are left out
-  Seconds looks_until_ = 0;
-  Seconds pause_until_ = 0;
-  std::set<std::pair<Seconds, std::string>> due_;  ///< (when to ask, node)
+  void collect(const Snapshot& snapshot);
+  void follow_clock(Seconds now);
+
+  bool new_process_ = true;        ///< no snapshot was looked at yet
+  std::optional<Seconds> opened_;  ///< the next snapshot is the first after a reconfigure then
+  LaunchTimes launch_;             ///< of slurm.conf, as of the last start or reconfigure
+  bool looks_ = false;             ///< snapshots are looked at
+  Seconds since_ = 0;              ///< jobs that started before are left out,
+  Seconds until_ = 0;              ///< and those that started after
+  Seconds pause_until_ = 0;        ///< no message before
+  Seconds last_ = 0;               ///< time of the last call
+  std::map<Entry, Seconds> due_;   ///< when each is given up
 };
 
 }  // namespace rubato

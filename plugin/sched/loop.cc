@@ -203,7 +203,7 @@ void Loop::take_config() {
   waiting_restored_ = true;
   await_models_ = true;
   new_config_ = true;
-  launch_check_.reconfigured();
+  launch_check_.reconfigured(clock_->now());
   if (placing_ && !places()) committer_.withdraw(*config_);
   if (reconfigured_first_ && !places()) committer_.withdraw_of_others(*config_);
   reconfigured_first_ = false;

@@ -277,7 +277,7 @@ class Client:
         try:
             return self.wait(poll, timeout, f"job {jobid} to be {states}")
         except Failed:
-            raise Failed(f"job {jobid} to be {states} within {timeout:g} s; it is "
+            raise Failed(f"job {jobid} to be {states} within {self.bounded(timeout):g} s; it is "
                          f"{seen.get('JobState')}, Reason={seen.get('Reason')}") from None
 
     # -- jobs ----------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ class Runner:
         except (ClusterError, Failed) as error:
             return "failed", f"its negative control could not begin: {error}"
         # What did not come in three times the longest wait of the run before does not come.
-        c.limit = max(10.0, 3 * c.longest_wait)
+        c.limit = max(20.0, 3 * c.longest_wait)
         status, reason = self._body(c, item, bound)
         c.test_switch, c.limit = "", math.inf
         self.spoiled = item.negative == "shrink-repair"

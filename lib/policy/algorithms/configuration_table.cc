@@ -219,7 +219,7 @@ double TableMaker::work_of(const Job& job, double goodput) const {
     return goodput * seconds_left(snapshot, job, input_.models.forecasts(), input_.now);
   }
   const std::optional<double> left = work_left(snapshot, job);
-  if (left && past_overrun(input_, job) == nullptr) return *left;
+  if (left) return past_overrun(input_, job) == nullptr ? *left : goodput * limit_of(job);
   const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
   const Service* const service = service_of(forecasts_.service, job.key);
   if (service != nullptr && service->attained > 0) return goodput * service->attained / gpus;

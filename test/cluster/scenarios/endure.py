@@ -124,23 +124,26 @@ def one_arena(c):
 
 
 def use_of_renewed(c, pids):
-    """The least that slurmctld uses in the half second after each of five reconfigures, when all nodes talk to it."""
+    """What slurmctld uses once it was reconfigured, the median of five times: memory half a second later, and the
+    least descriptors and threads until then, since at first all nodes talk to it."""
     seen = []
     for _ in range(IDLE):
         c.reconfigure()
         pids.add(c.ctld_pid())
+        looks = []
         for _ in range(5):
             time.sleep(0.1)
-            seen.append(use(c))
-    return [min(column) for column in zip(*seen)]
+            looks.append(use(c))
+        seen.append((looks[-1][0], *(min(look[column] for look in looks) for column in (1, 2))))
+    return [statistics.median(column) for column in zip(*seen)]
 
 
 def check_runs(c, ran, ended):
     """Each job ran once, except for the few whose launch met a reconfigure and that Slurm requeued itself.
 
-    While slurmctld 22.05 reads slurm.conf anew, its time limit for messages is 0 (read_config.c, init_slurm_conf()), so
-    it takes a node whose answer to a launch comes then for one that does not respond (agent.c,
-    _notify_slurmctld_nodes()). On 24.11 launches are lost with the process. Both happen to stock Slurm too.
+    While slurmctld 22.05 reads slurm.conf anew, its time limit for messages is 0 (read_config.c,
+    _destroy_slurm_conf()), so it takes a node whose answer to a launch comes then for one that does not respond
+    (agent.c, _notify_slurmctld_nodes()). On 24.11 launches are lost with the process. Both happen to stock Slurm too.
     """
     jobs = {name for name, _ in ended}
     requeued = collections.Counter(name for name, state in ended if state == "NODE_FAIL")
@@ -150,7 +153,8 @@ def check_runs(c, ran, ended):
     wrong = {name: runs[name] for name in jobs if not 1 <= runs[name] <= 1 + requeued[name]}
     check(not wrong, "each job to have run once, and once more at most for each requeue", wrong)
     c.say(f"    launches that met a reconfigure: {requeued.total()} of {len(jobs)} jobs")
-    check(requeued.total() <= len(jobs) * MET, f"at most {MET:.0%} of the launches to meet a reconfigure", requeued)
+    most = max(1, len(jobs) * MET)
+    check(requeued.total() <= most, f"at most {MET:.0%} of the launches to meet a reconfigure", requeued)
 
 
 @scenario(cluster="reconfigured", negative=reconfigure_is_a_kill, timeout=RECONFIGURES * 30 + 300, tier=2)

@@ -136,10 +136,10 @@ def launch_that_was_lost_is_made_again(c):
 
 def kill_script(c, job):
     """Kills the batch script of a job with its slurmstepd, which slurmd does not notice."""
-    steps = [pid for pid in proc.all_pids() if proc.read_proc(pid, "cmdline").startswith(f"slurmstepd: [{job}.batch]")
+    found = [pid for pid in proc.all_pids() if proc.read_proc(pid, "cmdline").startswith(f"slurmstepd: [{job}.batch]")
              and proc.cwd_of(pid).startswith(c.base)]
-    check(len(steps) == 1, f"one slurmstepd of job {job}", steps)
-    proc.send(steps[0], signal.SIGKILL)
+    check(len(found) == 1, f"one slurmstepd of job {job}", found)
+    proc.send(found[0], signal.SIGKILL)
 
 
 @scenario(cluster="quiet", needs=["rubato"], negative="launch", timeout=300, tier=2)

@@ -329,7 +329,7 @@ def rubato_is_removed_in_the_middle_of_a_restart(c):
     check(len(found) == 1 and found[0][0] == found[0][1] and int(found[0][0]) > 0,
           "a run that goes on from what was saved", c.output(between))
     places = {job: place_of(c, job) for job in (saves, between)}
-    c.wait(lambda: time.time() > signalled + lead + 121, 180, "the signal to be old", every=1)
+    c.wait(lambda: time.time() > signalled + lead + 124, 180, "the signal to be old", every=1)
 
     mark = c.log_mark()
     c.use_plugins("rubato")

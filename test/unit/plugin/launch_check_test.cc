@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "lib/base/clock.h"
 #include "test/support/fake_core.h"
 #include "test/support/small_snapshot.h"
@@ -94,7 +97,7 @@ TEST_F(LaunchCheckTest, AfterAReconfigureAsksForJobsThatStartedShortlyBefore) {
   seen_.taken = 11'000;
   check_.look(seen_, times_);
   EXPECT_EQ(asked(60), Nodes{}) << "no reconfigure";
-  check_.reconfigured();
+  check_.reconfigured(seen_.taken);
   check_.look(seen_, times_);
   EXPECT_EQ(asked(21), Nodes{});
   EXPECT_EQ(asked(22), Nodes{first()});
@@ -105,14 +108,14 @@ TEST_F(LaunchCheckTest, AfterAReconfigureLeavesOutJobsThatStartedLongBefore) {
   check_.look(seen_, times_);
   seen_ = running_at(seen_.taken + 1000 - 21);
   seen_.taken = 11'000;
-  check_.reconfigured();
+  check_.reconfigured(seen_.taken);
   check_.look(seen_, times_);
   EXPECT_EQ(asked(60), Nodes{});
 }
 
 TEST_F(LaunchCheckTest, AsksForEachJobInItsTimeHoweverOftenSlurmctldIsReconfigured) {
   for (int i = 0; i < 30; ++i) {
-    check_.reconfigured();
+    check_.reconfigured(seen_.taken);
     check_.look(seen_, times_);
     ++seen_.taken;
   }
@@ -170,6 +173,41 @@ TEST_F(LaunchCheckTest, AsksFiftyNodesAtATime) {
   check_.look(seen_, times_);
   EXPECT_EQ(asked(22).size(), 50U);
   EXPECT_EQ(asked(27).size(), 21U);
+}
+
+TEST_F(LaunchCheckTest, FiftySilentNodesHoldUpNoOther) {
+  const Node node = seen_.nodes[NodeIndex(0)];
+  const Job job = seen_.jobs.at(0);
+  std::set<std::string> silent;
+  for (int i = 0; i < 50; ++i) {
+    seen_.nodes.push_back(node);
+    seen_.nodes.back().name = "a" + std::to_string(i);
+    silent.insert(seen_.nodes.back().name);
+    seen_.jobs.push_back(job);
+    seen_.jobs.back().allocation.front().node = NodeIndex(seen_.nodes.size() - 1);
+  }
+  test::core().silent_nodes = silent;
+  check_.look(seen_, times_);
+  EXPECT_EQ(asked(22), Nodes{});
+  EXPECT_EQ(asked(27), Nodes{first()});
+}
+
+TEST_F(LaunchCheckTest, SeesAStartThatOnlyALaterSnapshotShows) {
+  seen_.jobs.at(0).state = JobState::kPending;
+  check_.look(seen_, times_);
+  seen_.taken += 10;
+  seen_.jobs.at(0).state = JobState::kRunning;
+  seen_.jobs.at(0).start = 10'003;
+  check_.look(seen_, times_);
+  EXPECT_EQ(asked(22), Nodes{first()});
+}
+
+TEST_F(LaunchCheckTest, FollowsAClockThatIsSetBack) {
+  check_.look(seen_, times_);
+  EXPECT_EQ(asked(1), Nodes{});
+  EXPECT_EQ(asked(-3600), Nodes{});
+  EXPECT_EQ(asked(-3600 + 20), Nodes{});
+  EXPECT_EQ(asked(-3600 + 21), Nodes{first()});
 }
 
 TEST_F(LaunchCheckTest, AsksNothingInModeObserveOrSwitchedOff) {

@@ -14,6 +14,7 @@
 #include "lib/runtime/restart_record.h"
 #include "plugin/select/gate.h"
 #include "test/support/build_snapshot.h"
+#include "test/support/fake_clock.h"
 #include "test/support/fake_core.h"
 
 namespace rubato {
@@ -86,7 +87,7 @@ class ResizerTest : public ::testing::Test {
   }
   AskedResize& restart() { return memory_.asked_resizes.at(0); }
 
-  std::shared_ptr<const Clock> clock_ = std::make_shared<SystemClock>();
+  std::shared_ptr<const Clock> clock_ = std::make_shared<test::FakeClock>(kNow);
   AuditLog audit_{"/dev/null", clock_};
   LockTimes times_{clock_};
   Gate gate_;
@@ -147,7 +148,7 @@ TEST_F(ResizerTest, AnAnswerEndsTheLeadTimeAndARefusalTheRestart) {
 TEST_F(ResizerTest, TheNoticeOfARestartGoesWithTheRun) {
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
-  const Notice coming{.number = 1, .from = 8, .gpus = 4, .due = kNow + 60};
+  const Notice coming{.number = 1, .from = 8, .gpus = 4, .due = kNow + 61};
   EXPECT_EQ(core().notices, std::vector<Notice>{coming});
   EXPECT_EQ(restart().notice, 1);
   act_at(kNow + 61);
@@ -162,7 +163,7 @@ TEST_F(ResizerTest, TheNoticesOfAShrinkNameTheNodesThatGo) {
   ASSERT_EQ(core().notices.size(), 2);
   EXPECT_EQ(core().notices[0].step, NoticeStep::kComing);
   EXPECT_EQ(core().notices[0].leave, "n2");
-  EXPECT_EQ(core().notices[0].due, kNow + 60);
+  EXPECT_EQ(core().notices[0].due, kNow + 61);
   EXPECT_EQ(core().notices[1].step, NoticeStep::kDone);
   EXPECT_EQ(core().notices[1].leave, "n2");
   EXPECT_TRUE(core().notices[1].live);
