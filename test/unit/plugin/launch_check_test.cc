@@ -33,6 +33,16 @@ class LaunchCheckTest : public ::testing::Test {
     return seen;
   }
 
+  /// The process has seen no job at its start, and a quarter of an hour later one that runs for
+  /// `ran` seconds.
+  void see_later(Seconds ran) {
+    seen_.jobs.clear();
+    check_.look(seen_, times_);
+    seen_ = running_at(11'000 - ran);
+    seen_.taken = 11'000;
+    check_.look(seen_, times_);
+  }
+
   std::vector<std::string> asked(Seconds after) {
     test::core().asked_nodes.clear();
     check_.act(config_, times_, seen_.taken + after);
@@ -91,30 +101,24 @@ TEST_F(LaunchCheckTest, AsksForJobsThatStartRightAfterTheProcess) {
 }
 
 TEST_F(LaunchCheckTest, AfterAReconfigureAsksForJobsThatStartedShortlyBefore) {
-  seen_.jobs.clear();
-  check_.look(seen_, times_);
-  seen_ = running_at(seen_.taken + 1000 - 20);
-  seen_.taken = 11'000;
-  check_.look(seen_, times_);
+  see_later(20);
   EXPECT_EQ(asked(60), Nodes{}) << "no reconfigure";
-  check_.reconfigured(seen_.taken);
+  check_.reconfigured(seen_.taken += 100);
+  seen_.jobs.at(0).start += 100;
   check_.look(seen_, times_);
   EXPECT_EQ(asked(21), Nodes{});
   EXPECT_EQ(asked(22), Nodes{first()});
 }
 
 TEST_F(LaunchCheckTest, AfterAReconfigureLeavesOutJobsThatStartedLongBefore) {
-  seen_.jobs.clear();
-  check_.look(seen_, times_);
-  seen_ = running_at(seen_.taken + 1000 - 21);
-  seen_.taken = 11'000;
+  see_later(21);
   check_.reconfigured(seen_.taken);
   check_.look(seen_, times_);
   EXPECT_EQ(asked(60), Nodes{});
 }
 
 TEST_F(LaunchCheckTest, AsksForEachJobInItsTimeHoweverOftenSlurmctldIsReconfigured) {
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 20; ++i) {
     check_.reconfigured(seen_.taken);
     check_.look(seen_, times_);
     ++seen_.taken;
