@@ -258,7 +258,7 @@ bool Resizer::goes_on_requeued(AskedResize& resize, Seconds now) {
   const HeldLocks locks(LockKind::kAct, LockUse::kRequeue, times_);
   if (!locks.held()) return false;
   const RequeueState state = requeue_state(resize.job.id, resize.runs);
-  if (state == RequeueState::kGone || state == RequeueState::kHeld) return true;
+  if (state != RequeueState::kFree && state != RequeueState::kCompleting) return true;
   resize.requeued = now;
   resize.notice = 0;
   notices_.emplace_back(resize.job.id, std::nullopt);
@@ -444,14 +444,18 @@ void Resizer::grow(AskedResize& resize, const Job& job, const std::vector<NodeSh
 // A job that was stopped has no place, so that nothing is left to do once it waits.
 void Resizer::wait_for_nodes(AskedResize& restart, Seconds now) {
   if (restart.starts) return;
+  RequeueState state = RequeueState::kCompleting;
   {
     const HeldLocks locks(LockKind::kAct, LockUse::kRequeue, times_);
     if (!locks.held()) return;
-    if (requeue_state(restart.job.id, restart.runs) != RequeueState::kFree) return;
-    const auto eligible = make_eligible(restart.job.id, restart.elsewhere ? 0 : 1);
-    if (eligible) look_at_ = std::min(look_at_.value_or(*eligible), *eligible);
+    state = requeue_state(restart.job.id, restart.runs);
+    if (state == RequeueState::kFree) {
+      const auto eligible = make_eligible(restart.job.id, restart.elsewhere ? 0 : 1);
+      if (eligible) look_at_ = std::min(look_at_.value_or(*eligible), *eligible);
+    }
   }
-  if (restart.gpus == 0) enter(restart, ResizeStep::kDone, now, now);
+  if (state == RequeueState::kEnded) return fail(restart, "the job is not there any more", now);
+  if (state == RequeueState::kFree && restart.gpus == 0) enter(restart, ResizeStep::kDone, now, now);
 }
 
 void Resizer::enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds due) {

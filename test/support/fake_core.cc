@@ -114,6 +114,7 @@ std::vector<JobKey> completed_jobs(const std::vector<JobKey>& ended) {
   return test::core().ends_well ? ended : std::vector<JobKey>();
 }
 RequeueState requeue_state(JobId /*id*/, int /*runs*/) {
+  if (test::core().has_ended) return RequeueState::kEnded;
   return test::core().runs_on ? RequeueState::kGone : RequeueState::kFree;
 }
 std::optional<Seconds> make_eligible(JobId /*id*/, Seconds /*ahead*/) {

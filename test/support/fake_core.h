@@ -49,6 +49,7 @@ struct FakeCore {
   std::vector<Notice> notices;           ///< shown to the job since the last was removed
   bool has_steps = true;                 ///< a signal to steps reaches the job
   bool runs_on = false;                  ///< no job was requeued
+  bool has_ended = false;                ///< the job that was requeued is over for good
   std::vector<int> shrunk_to;            ///< nodes of the last shrink_job()
   std::vector<AddedShare> grown_by;      ///< of the last grow_job()
   std::string grown_type;                ///< its GPU type

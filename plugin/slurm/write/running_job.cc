@@ -53,8 +53,9 @@ Result<void> RunningJob::requeue(Seconds ahead) {
 
 RequeueState requeue_state(JobId id, int runs) {
   const job_record_t* const job = find_job_record(id);
-  if (job == nullptr || job->details == nullptr || !IS_JOB_PENDING(job) ||
-      static_cast<int>(job->restart_cnt) <= runs)
+  if (job == nullptr || job->details == nullptr || IS_JOB_FINISHED(job))
+    return RequeueState::kEnded;
+  if (!IS_JOB_PENDING(job) || static_cast<int>(job->restart_cnt) <= runs)
     return RequeueState::kGone;
   if (IS_JOB_COMPLETING(job)) return RequeueState::kCompleting;
   return job->priority == 0 ? RequeueState::kHeld : RequeueState::kFree;

@@ -39,7 +39,8 @@ class RunningJob {
 
 /// What a requeued job waits for.
 enum class RequeueState {
-  kGone,        ///< not there, or not pending any more
+  kEnded,       ///< not there, or over for good: cancelled, or it ran once more to its end
+  kGone,        ///< not pending: it runs
   kCompleting,  ///< its last run still holds nodes
   kFree,        ///< it can become eligible
   kHeld,        ///< a user or an admin holds it

@@ -268,3 +268,35 @@ def a_kill_after_the_requeue_keeps_size_and_place(c):
     c.say(log_of(c))
     c.cmd(f"scancel {job} {waits} " + " ".join(map(str, held)))
     c.wait(lambda: not c.jobs("PENDING,RUNNING,COMPLETING"), LONG, "the jobs to end")
+
+
+def keeps_the_job(c):
+    """Negative control: the requeued job is not cancelled, and its place is kept."""
+    run = c.cmd
+    replace(c, "cmd", lambda line, **how: run(f": {line}" if line.startswith("scancel") else line, **how))
+
+
+@scenario(cluster="shrink", needs=["rubato"], negative=keeps_the_job, timeout=240, tier=2)
+def the_place_of_a_cancelled_restart_is_free_at_once(c):
+    """A requeued job is cancelled before it starts: a job that waits for its GPUs starts within LONG seconds
+
+    An epilog holds the node of the first run until then. The place would be kept for 120 s.
+    """
+    epilog, latch = pathlib.Path(c.path("bin", c.fresh_name("epilog"))), c.latch()
+    c.defer(latch.open)
+    epilog.write_text(f"#!/bin/sh\n{latch.wait}\n", encoding="ascii")
+    epilog.chmod(0o755)
+    c.change(options={"Epilog": str(epilog)})
+    for number in (2, 3, 4):
+        fill(c, f"n{number}", 4)
+    job = c.sbatch("--gpus=a100:2 -n2 -t 60 --comment='rubato: gpus=2,4;checkpoint=B:USR1@1;resize=restart'", TRAINS)
+    c.wait_state(job, "RUNNING", LONG)
+    published_again(c)
+    c.cmd(f"rubato resize {job} --gpus 4 --no-wait")
+    c.expect(lambda: c.job(job)["Restarts"], "1", "restarts", LONG)
+    waits = c.sbatch("--gpus=a100:4 -n4 -t 60", "sleep 900", name="filler")
+    c.cmd(f"scancel {job}")
+    latch.open()
+    c.expect(lambda: c.job(waits)["JobState"], "RUNNING", "state of the job that waits for these GPUs", LONG)
+    c.cmd(f"scontrol show job -d {waits} | grep -E 'JobState|StartTime|GRES'")
+    check(steps_of(c, job) == ["saving", "requeued", "failed"], "the last step in the log", log_of(c))

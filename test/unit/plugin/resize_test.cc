@@ -39,6 +39,7 @@ class ResizerTest : public ::testing::Test {
     core().notices.clear();
     core().has_steps = true;
     core().runs_on = false;
+    core().has_ended = false;
     core().shutting_down = false;
     key_ = add_consenting(snapshot_).key;
   }
@@ -539,6 +540,22 @@ TEST_F(ResizerTest, LooksWhenARequeuedJobBecomesEligible) {
   act_at(kNow + 64);
   resizer_.give_up(memory_, kNow + 64);
   EXPECT_FALSE(resizer_.looks_soon());
+}
+
+// Cancelled, or started and over between two looks: nobody else waits two minutes for its place.
+TEST_F(ResizerTest, ThePlaceOfAJobThatEndedIsFree) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  act_at(kNow + 61);
+  ASSERT_EQ(restart().step, ResizeStep::kRequeued);
+  snapshot_.jobs.clear();
+  act_at(kNow + 62);
+  EXPECT_FALSE(restart().shares.empty());
+  core().has_ended = true;
+  act_at(kNow + 63);
+  EXPECT_EQ(restart().step, ResizeStep::kFailed);
+  EXPECT_EQ(restart().words, "the job is not there any more");
+  EXPECT_TRUE(restart().shares.empty());
 }
 
 TEST_F(ResizerTest, AChangeOfTheModeGivesUp) {
