@@ -79,6 +79,20 @@ bool hints_change(const Job& job) {
          (hints_consent(job) || resizes_live(job));
 }
 
+// A waiting job that can never change starts only where mode place would start it: it waits for the
+// type that it is matched to, and has no size that costs more with the jobs that are expected to
+// arrive. The market sees neither.
+bool may_start_at(const ConfigurationTable& table, TypeId type, int gpus) {
+  const Job& job = *table.job;
+  const TypeChoice* const choice = table.entry != nullptr ? table.entry->types : nullptr;
+  if (choice == nullptr || hints_change(job)) return true;
+  if (std::ranges::find(choice->order, type) == choice->order.end()) return false;
+  if (gpus == static_cast<int>(requested_gpus(job)) || choice->trials.empty()) return true;
+  return std::ranges::any_of(choice->trials, [&](const SizeTrial& trial) {
+    return trial.type == type && trial.gpus == gpus && trial.obstacle == SizeObstacle::kNone;
+  });
+}
+
 double limit_of(const Job& job) {
   return static_cast<double>(job.time_limit < kForever ? job.time_limit : kNoLimit);
 }
@@ -282,6 +296,7 @@ std::optional<ConfigurationTable> TableMaker::as_requested(const Job& job,
   for (const TypeId type : forecasts_.fastest) {
     const std::string& name = capacity_.types()[type];
     if (own < 1 || !fits_as_requested(job, entry, type)) continue;
+    if (!may_start_at(table, type, own)) continue;
     const double speed = input_.models.forecasts().speed(name);
     best = std::max(best, speed);
     table.rows.push_back({type, own, speed});
@@ -327,6 +342,7 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
     if (gpus != own && input_.config.off(Mechanism::kResize)) continue;
     const bool asked = table.entry != nullptr && gpus == own;
     if (asked && !fits_as_requested(job, *table.entry, type)) continue;
+    if (!may_start_at(table, type, gpus)) continue;
     const RowForecast found = forecast(job, asked_of(job, name, gpus));
     if (!(found.goodput > 0) || found.goodput < promised_) continue;
     const double seconds = std::max(work / found.goodput, 1e-3);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The load of the GPUs decides how many of them a job starts with."""
-from cluster import Nodes, Skip, check, scenario, shape
+from cluster import Nodes, check, scenario, shape
 
 from . import steps
 from .learn import explained, learnt_cells
@@ -28,8 +28,6 @@ def a_job_starts_small_where_much_arrives(c):
 
     Both times all GPUs are free and nobody waits; explain names the load.
     """
-    if steps.elastic(c):
-        raise Skip("mode elastic sizes no start by what arrives")
     kind = c.fresh_name("thrifty")
     measure(c, kind)
     c.wait(lambda: not c.ask("squeue -h"), 60, "no job to be left")

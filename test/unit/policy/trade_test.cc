@@ -382,6 +382,21 @@ TEST(Trade, AJobWithoutConsentKeepsWhatItHas) {
   }
 }
 
+// Of the fast type all GPUs are held for some more seconds, of the slow one all are free.
+TEST(Trade, AJobThatCannotChangeLaterWaitsForItsType) {
+  for (const bool changes : {false, true}) {
+    Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+    Job& before = running(snapshot, {share_of(snapshot, 0, 8)}, 100);
+    before.hints->checkpoint = {};
+    before.hints->resize = Resize::kNone;
+    Job& job = waiting(snapshot, 8, 1'000'000);
+    if (!changes) job.hints->resize = Resize::kNone;
+    const Plan plan = round_of(snapshot, busy());
+    ASSERT_EQ(plan.starts.size(), changes ? 1U : 0U);
+    if (changes) EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+  }
+}
+
 TEST(Trade, ModePlaceChangesNoRunningJob) {
   Snapshot snapshot = make_cluster({{"slow", 8}});
   running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
