@@ -455,7 +455,8 @@ void Resizer::wait_for_nodes(AskedResize& restart, Seconds now) {
     }
   }
   if (state == RequeueState::kEnded) return fail(restart, "the job is not there any more", now);
-  if (state == RequeueState::kFree && restart.gpus == 0) enter(restart, ResizeStep::kDone, now, now);
+  if (state == RequeueState::kFree && restart.gpus == 0)
+    enter(restart, ResizeStep::kDone, now, now);
 }
 
 void Resizer::enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds due) {
