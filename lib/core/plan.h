@@ -123,8 +123,8 @@ inline constexpr const char* kPlanGiven = "plan_given";
 struct SizeOutcome {
   int gpus = 0;
   std::string gpu_type;  ///< where it costs least
-  /// taken, no-room, costs-more, work-unknown, uncertain, time-limit, guarantee, unmeasured,
-  /// load, shape or growth-cap.
+  /// taken, no-room, costs-more, work-unknown, uncertain, time-limit, too-slow, guarantee,
+  /// unmeasured, load, shape or growth-cap.
   std::string outcome;
   double throughput = 0;  ///< forecast, samples/s; 0: not known
   Seconds cost = 0;       ///< its run and the delay of the jobs behind it; 0: not worked out

@@ -279,8 +279,8 @@ void describe(Visitor& v, R& size) {
   v.note("gpu_type", "where that size costs least");
   v.text("outcome", size.outcome);
   v.note("outcome",
-         "taken, no-room, costs-more, work-unknown, uncertain, time-limit, guarantee, unmeasured, "
-         "load, shape or growth-cap");
+         "taken, no-room, costs-more, work-unknown, uncertain, time-limit, too-slow, guarantee, "
+         "unmeasured, load, shape or growth-cap");
   v.real("rate", size.throughput);
   v.note("rate", "forecast in samples/s");
   v.time("cost", size.cost);

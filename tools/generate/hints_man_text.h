@@ -23,9 +23,11 @@ A job with
 .B gpu\-types
 gets no other type.
 A job starts at a smaller size than requested only if its total work is known and takes much less time
-there than the time limit.
+there than the time limit, and no longer than the wait for the requested size and twice the run there.
 Interactive jobs and job arrays start as requested.
-Batch and plan stay as submitted. Rubato changes a running job on request, and by itself in mode elastic
+Where the hints leave a choice, Rubato chooses the plan at the start, and the batch of a job whose total work is known.
+In mode elastic it also chooses the batch of each job that may change while it runs.
+Rubato changes a running job on request, and by itself in mode elastic
 .RB ( rubato\-resize (1)).
 .PP
 A wrong hint refuses the submission.

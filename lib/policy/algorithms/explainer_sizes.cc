@@ -29,6 +29,8 @@ const char* word_of(SizeObstacle obstacle) {
       return "uncertain";
     case SizeObstacle::kTimeLimit:
       return "time-limit";
+    case SizeObstacle::kTooSlow:
+      return "too-slow";
     case SizeObstacle::kGuarantee:
       return "guarantee";
     case SizeObstacle::kUnmeasured:
@@ -55,6 +57,8 @@ const char* phrase_of(SizeObstacle obstacle) {
       return "its forecast is too uncertain";
     case SizeObstacle::kTimeLimit:
       return "it might not end within its time limit";
+    case SizeObstacle::kTooSlow:
+      return "it would take longer than the wait and twice its run as requested";
     case SizeObstacle::kGuarantee:
       return "slower than its QOS guarantees";
     case SizeObstacle::kUnmeasured:

@@ -32,6 +32,7 @@ enum class SizeObstacle {
   kWorkUnknown,  ///< smaller, and the job does not say its work
   kUncertain,    ///< smaller, and its forecast is not certain enough
   kTimeLimit,    ///< smaller, and might not end within the time limit
+  kTooSlow,      ///< smaller, and takes longer than the wait and twice the run as requested
   kGuarantee,    ///< smaller, and slower than its QOS promises
   kUnmeasured,   ///< larger than twice the largest measured size
   kLoad,         ///< never measured, and too many jobs arrive to try it

@@ -23,6 +23,10 @@ constexpr double kSureStddevs = 2;
 // And only where the speed of the GPU type for its job type is known as well as that: guesses from
 // other types are at times off by more than any number of their spreads.
 constexpr double kSureStddev = 0.35;
+// A job keeps a smaller size until it ends, long after the GPUs that it asked for have come free.
+// So it takes no longer there than the wait for these and this many times its run on them
+// (docs/results/sizing.md).
+constexpr double kMostSlower = 2;
 // A size without measurements is tried up to so many times the largest that was: what a job
 // wastes if the forecast is wrong has a bound, and the next forecast is better.
 constexpr int kStep = 2;
@@ -136,6 +140,13 @@ SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forec
                                                        : SizeObstacle::kTimeLimit;
 }
 
+bool TypeChooser::too_slow(const MatchCandidate& candidate, const Forecast& f) const {
+  const TypeId type = candidate.choice.matched;
+  const double asked = candidate.seconds_at(candidate.choice.forecasts[type].goodput());
+  const double wait = lines_->wait(candidate.queue_position, type, candidate.gpus);
+  return candidate.seconds_at(f.goodput()) > wait + kMostSlower * asked;
+}
+
 // The speed on CPUs is that of the model of steps, which knows it from reports of CPU runs alone.
 void TypeChooser::add_cpus(MatchCandidate& candidate) const {
   const Job& job = *candidate.entry->job;
@@ -176,6 +187,10 @@ void TypeChooser::add_variant(MatchCandidate& candidate, const Forecast& f,
                    : cost(candidate, trial.type, gpus, hoped(candidate, f, trial.type, gpus));
   if (trial.cost > candidate.choice.most) {
     trial.obstacle = SizeObstacle::kCost;
+    return;
+  }
+  if (gpus < candidate.gpus && too_slow(candidate, f)) {
+    trial.obstacle = SizeObstacle::kTooSlow;
     return;
   }
   auto other = at_size(job, gpus, capacity_.types()[trial.type]);

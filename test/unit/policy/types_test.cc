@@ -423,6 +423,19 @@ TEST(Sizes, ExplainSaysThatWaitingIsShorterThanASmallSize) {
   EXPECT_THAT(said.reason, HasSubstr(", 4 with the wait 0"));
 }
 
+TEST(Sizes, AJobDoesNotStartWhereItWouldRunForLong) {
+  // On one GPU it runs four times as long as on four, which come free after a tenth of that. A
+  // hundred jobs that came in the last second make GPU-seconds dear, but it would keep that size.
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  snapshot.memory.loads = {{"slow", kNow, 1, 100, 100, 100, 100 * 3600.0}};
+  add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 60).time_limit = 120;
+  elastic(snapshot, 4, {{1, 1}, {4, 4}}, 300 * 600).time_limit = 36000;
+  const Explanation said = round(snapshot, learnt(), placing(), kNow).explanations.at(0);
+  EXPECT_EQ(size_words(said), (SizeWords{{1, "too-slow"}, {4, "no-room"}}));
+  EXPECT_THAT(said.reason, HasSubstr("1 (it would take longer than the wait and twice its run as "
+                                     "requested)"));
+}
+
 TEST(Sizes, ExplainSaysWhatAStartAtAnotherSizePassedOver) {
   Snapshot snapshot = make_cluster({{"slow", 4}});
   add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);

@@ -112,7 +112,7 @@ void describe(Visitor& v, R& size) {
   v.note("gpu_type", "where that size costs least");
   v.text("outcome", size.outcome, kAlways);
   v.one_of("outcome", {"taken", "no-room", "costs-more", "work-unknown", "uncertain", "time-limit",
-                       "guarantee", "unmeasured", "load", "shape", "growth-cap"});
+                       "too-slow", "guarantee", "unmeasured", "load", "shape", "growth-cap"});
   v.real("rate", size.throughput);
   v.note("rate", "forecast in samples/s");
   v.number("cost", known_if(size.cost > 0 && size.cost < kForever, size.cost), kMaxSamples);
