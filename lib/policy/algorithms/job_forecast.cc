@@ -12,9 +12,9 @@ namespace rubato {
 
 namespace {
 
-// The gradient noise grows while a model trains. So the batch that is the best at the start is too
-// small later, and without the work that is left no other can be chosen for all of it. In mode
-// elastic a job that may change is told another batch later.
+// The gradient noise, where it is known, grows while a model trains. So the batch that is the best
+// at the start is too small later, and without the work that is left no other can be chosen for all
+// of it. In mode elastic a job that may change is told another batch later.
 bool keeps_batch(const RoundInput& input, const Job& job) {
   if (input.config.mode == Mode::kElastic && hints_change(job)) return false;
   return !work_left(input.snapshot, job) && !input.models.forecasts().work_left(job.key);
@@ -47,7 +47,7 @@ JobSpec spec_of(const RoundInput& input, const Job& job) {
   }
   if (spec.batch && !spec.batch->fixed()) {
     spec.noise = noise_ahead(input.snapshot, job, spec.profile);
-    spec.batch_stays = keeps_batch(input, job);
+    spec.batch_stays = spec.noise && keeps_batch(input, job);
   }
   return spec;
 }

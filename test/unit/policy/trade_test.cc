@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "lib/json/json.h"
+#include "lib/model/progress/done_work.h"
 #include "lib/policy/algorithms/change_bounds.h"
 #include "lib/policy/algorithms/configuration_table.h"
 #include "lib/policy/algorithms/growth_cap.h"
@@ -382,7 +383,7 @@ TEST(Trade, AJobWithoutConsentKeepsWhatItHas) {
   }
 }
 
-// Gradient noise grows, so that without the work that is left no batch can be chosen for all of it.
+// Known gradient noise grows, so that without the work that is left no batch can be chosen for it.
 TEST(Trade, AnotherBatchIsChosenForKnownWorkOrForNow) {
   Snapshot snapshot = make_cluster({{"slow", 8}});
   Job& job = waiting(snapshot, 2, 1'000'000);
@@ -392,12 +393,15 @@ TEST(Trade, AnotherBatchIsChosenForKnownWorkOrForNow) {
     const Models models = learnt();
     return has_choice(spec_of({snapshot, models, config, kNow}, job));
   };
-  EXPECT_TRUE(chooses(Mode::kPlace));
   job.hints->work.reset();
+  EXPECT_TRUE(chooses(Mode::kPlace)) << "of its noise nothing is known";
+  fold_noise({"lab", "net"}, 1000, 10, kNow, snapshot.memory.noises);
   EXPECT_FALSE(chooses(Mode::kPlace));
   EXPECT_TRUE(chooses(Mode::kElastic)) << "it is told another one later";
   job.hints->resize = Resize::kNone;
   EXPECT_FALSE(chooses(Mode::kElastic));
+  job.hints->work = Work{WorkUnit::kSamples, 1000, 0};
+  EXPECT_TRUE(chooses(Mode::kPlace));
 }
 
 // Of the fast type all GPUs are held for some more seconds, of the slow one all are free.
