@@ -41,7 +41,6 @@ struct JobSpec {
   int present_gpus = 0;            ///< with which it ran at that batch; 0: not known
   std::optional<double> noise{};   ///< gradient noise of the work left, samples; none: not known
   std::string plan{};              ///< the plan that the job says it runs; "" if it does not
-  bool batch_stays = false;        ///< no other batch of its range is chosen
 };
 
 /// The batch that the job runs with on that many GPUs if no other is chosen: its fixed one, or that

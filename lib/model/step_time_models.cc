@@ -46,19 +46,9 @@ std::optional<double> noise_of(const JobSpec& job, Rows rows) {
   return job.noise ? job.noise : noise_among(rows);
 }
 
-/// The batches to choose from. Of a job that names none, or keeps what it has: one.
-Batch range_of(const JobSpec& job, Rows rows, int gpus) {
-  const std::int64_t usual_one = usual(rows).batch;
-  if (!job.batch) return {usual_one, usual_one};
-  if (job.batch->fixed() || !job.batch_stays) return *job.batch;
-  const std::int64_t own = own_batch(job, gpus);
-  const std::int64_t one = std::clamp(own > 0 ? own : usual_one, job.batch->min, job.batch->max);
-  return {one, one};
-}
-
-/// The batch of which each sample counts as one.
-double reference_of(const JobSpec& job, const Batch& range) {
-  return static_cast<double>(job.batch ? job.batch->min : range.min);
+/// The batches of a job that names none: its usual one.
+Batch range_of(const JobSpec& job, Rows rows) {
+  return job.batch.value_or(Batch{usual(rows).batch, usual(rows).batch});
 }
 
 /// Batches of a range to try: both ends, and doublings of the smaller one between them.
@@ -112,7 +102,7 @@ std::optional<Prediction> StepTimeModels::Fits::by_plans(const JobSpec& job, con
   query.host_memory_mib = at.memory_mib / at.nodes;
   query.plans = *job.plans;
   const auto noise = noise_of(job, rows);
-  const Batch range = range_of(job, rows, asked.gpus);
+  const Batch range = range_of(job, rows);
   std::optional<Prediction> best;
   for (const std::int64_t batch : batches_of(range)) {
     query.batch = batch;
@@ -120,7 +110,7 @@ std::optional<Prediction> StepTimeModels::Fits::by_plans(const JobSpec& job, con
     if (!found.feasible || found.step_seconds <= 0) continue;
     Prediction out = prediction_of(found.step_seconds, static_cast<double>(batch), found.stddev,
                                    ModelKind::kPlans, asked);
-    add_goodput(out, noise, reference_of(job, range));
+    add_goodput(out, noise, static_cast<double>(range.min));
     out.plan = to_text(found.plan);
     out.plan_chosen = true;
     out.batch_chosen = !range.fixed();
@@ -212,7 +202,7 @@ std::optional<Prediction> StepTimeModels::predict(const JobSpec& job, const Reso
     if (found) return found;
   }
   if (has_servers(rows)) return fits_->by_steps(job, at, rows);
-  if (job.batch && !job.batch->fixed() && !job.batch_stays) return fits_->by_batch(job, at, rows);
+  if (job.batch && !job.batch->fixed()) return fits_->by_batch(job, at, rows);
   return std::nullopt;
 }
 
@@ -267,9 +257,9 @@ std::optional<Prediction> StepTimeModels::curve_at(const JobSpec& job, const Res
   query.batch = out.batch;
   query.plans = *job.plans;
   out.stddev = std::clamp(curve->model().of_plan(query, point.plan).stddev, 0.0, kMaxStddev);
-  const Batch range = range_of(job, rows, granted.gpus);
+  const Batch range = range_of(job, rows);
   out.batch_chosen = !range.fixed();
-  add_goodput(out, noise_of(job, rows), reference_of(job, range));
+  add_goodput(out, noise_of(job, rows), static_cast<double>(range.min));
   return out;
 }
 
@@ -278,7 +268,7 @@ std::optional<Prediction> StepTimeModels::curve(const JobSpec& job,
   const Rows rows = rows_of(rows_, job.profile, granted.gpu_type);
   if (rows.empty()) return std::nullopt;
   std::optional<Prediction> best;
-  for (const std::int64_t batch : batches_of(range_of(job, rows, granted.gpus))) {
+  for (const std::int64_t batch : batches_of(range_of(job, rows))) {
     std::optional<Prediction> found = curve_at(job, granted, batch);
     if (!found) return std::nullopt;
     if (!best || (found->feasible && (!best->feasible || found->goodput > best->goodput)))

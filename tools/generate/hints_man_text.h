@@ -23,11 +23,9 @@ A job with
 .B gpu\-types
 gets no other type.
 A job starts at a smaller size than requested only if its total work is known and takes much less time
-there than the time limit, and no longer than the wait for the requested size and twice the run there.
+there than the time limit, and no longer than the wait for the requested size and twice the run at that.
 Interactive jobs and job arrays start as requested.
 Where the hints leave a choice, Rubato chooses plan and batch at the start.
-A job whose gradient noise is reported keeps its batch unless its total work is known, or mode elastic can tell it
-another one later.
 Rubato changes a running job on request, and by itself in mode elastic
 .RB ( rubato\-resize (1)).
 .PP

@@ -10,27 +10,6 @@
 
 namespace rubato {
 
-namespace {
-
-// The gradient noise, where it is known, grows while a model trains. So the batch that is the best
-// at the start is too small later, and without the work that is left no other can be chosen for all
-// of it. In mode elastic a job that may change is told another batch later.
-bool keeps_batch(const RoundInput& input, const Job& job) {
-  if (input.config.mode == Mode::kElastic && hints_change(job)) return false;
-  return !work_left(input.snapshot, job) && !input.models.forecasts().work_left(job.key);
-}
-
-}  // namespace
-
-bool hints_consent(const Job& job) {
-  return job.hints && job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
-}
-
-bool hints_change(const Job& job) {
-  const bool live = job.hints && job.hints->resize == Resize::kLive;
-  return job.managed && job.batch && !job.het && job.array_id == 0 && (hints_consent(job) || live);
-}
-
 JobSpec spec_of(const RoundInput& input, const Job& job) {
   JobSpec spec;
   spec.profile = profile_of(job, input.config);
@@ -45,10 +24,8 @@ JobSpec spec_of(const RoundInput& input, const Job& job) {
     spec.present_batch = progress->batch;
     spec.present_gpus = progress->gpus;
   }
-  if (spec.batch && !spec.batch->fixed()) {
+  if (spec.batch && !spec.batch->fixed())
     spec.noise = noise_ahead(input.snapshot, job, spec.profile);
-    spec.batch_stays = spec.noise && keeps_batch(input, job);
-  }
   return spec;
 }
 
@@ -82,7 +59,7 @@ bool unproven(const Forecast& forecast, const Config& config) {
 
 bool has_choice(const JobSpec& job) {
   const bool plans = job.shape && job.plans;
-  const bool batch = job.batch && !job.batch->fixed() && !job.batch_stays;
+  const bool batch = job.batch && !job.batch->fixed();
   return !job.profile.job_type.empty() && (plans || batch || job.device != Device::kGpu);
 }
 

@@ -26,7 +26,7 @@ def measure(c, kind):
 def a_job_starts_small_where_much_arrives(c):
     """A job that offers one to four GPUs takes four while little arrives, and one after a burst
 
-    Both times all GPUs are free and nobody waits; explain names the load.
+    Both times all GPUs are free and no job waits; explain names the load.
     """
     kind = c.fresh_name("thrifty")
     measure(c, kind)

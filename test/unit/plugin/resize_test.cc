@@ -542,7 +542,8 @@ TEST_F(ResizerTest, LooksWhenARequeuedJobBecomesEligible) {
   EXPECT_FALSE(resizer_.looks_soon());
 }
 
-// Cancelled, or started and over between two looks: nobody else waits two minutes for its place.
+// Cancelled, or started and over between two looks: other jobs do not wait two minutes for its
+// place.
 TEST_F(ResizerTest, ThePlaceOfAJobThatEndedIsFree) {
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);

@@ -9,7 +9,6 @@
 #include <csignal>
 
 #include "lib/json/json.h"
-#include "lib/model/progress/done_work.h"
 #include "lib/policy/algorithms/change_bounds.h"
 #include "lib/policy/algorithms/configuration_table.h"
 #include "lib/policy/algorithms/growth_cap.h"
@@ -381,27 +380,6 @@ TEST(Trade, AJobWithoutConsentKeepsWhatItHas) {
       job.hints->checkpoint.signal = 0;
     EXPECT_TRUE(round_of(snapshot).changes.empty());
   }
-}
-
-// Known gradient noise grows, so that without the work that is left no batch can be chosen for it.
-TEST(Trade, AnotherBatchIsChosenForKnownWorkOrForNow) {
-  Snapshot snapshot = make_cluster({{"slow", 8}});
-  Job& job = waiting(snapshot, 2, 1'000'000);
-  job.hints->batch = Batch{32, 256};
-  const auto chooses = [&](Mode mode) {
-    const Config config = test::managing_all(mode);
-    const Models models = learnt();
-    return has_choice(spec_of({snapshot, models, config, kNow}, job));
-  };
-  job.hints->work.reset();
-  EXPECT_TRUE(chooses(Mode::kPlace)) << "of its noise nothing is known";
-  fold_noise({"lab", "net"}, 1000, 10, kNow, snapshot.memory.noises);
-  EXPECT_FALSE(chooses(Mode::kPlace));
-  EXPECT_TRUE(chooses(Mode::kElastic)) << "it is told another one later";
-  job.hints->resize = Resize::kNone;
-  EXPECT_FALSE(chooses(Mode::kElastic));
-  job.hints->work = Work{WorkUnit::kSamples, 1000, 0};
-  EXPECT_TRUE(chooses(Mode::kPlace));
 }
 
 // Of the fast type all GPUs are held for some more seconds, of the slow one all are free.
