@@ -51,8 +51,9 @@ TaskEnv task_env(const Job& job, const HeldGpus& held, const ChosenRun& run) {
   if (job.hints) set("RUBATO_JOB_TYPE", job.hints->job_type);
   set("RUBATO_GPUS", fmt::format("{}", held.gpus));
   set("RUBATO_GPU_TYPE", held.type);
-  const std::int64_t submitted = job.hints && job.hints->batch ? job.hints->batch->min : 0;
-  const std::int64_t batch = run.batch > 0 ? run.batch : submitted;
+  // Of a range of which none was chosen the script's own batch is the user's choice.
+  const bool fixed = job.hints && job.hints->batch && job.hints->batch->fixed();
+  const std::int64_t batch = run.batch > 0 ? run.batch : fixed ? job.hints->batch->min : 0;
   if (batch > 0) set("RUBATO_BATCH", fmt::format("{}", batch));
   set("RUBATO_BATCH_SHARES",
       fmt::format("{}", fmt::join(batch_shares(batch, held.groups, run.speeds), ",")));

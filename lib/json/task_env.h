@@ -24,8 +24,8 @@ struct ChosenRun {
   std::vector<GpuSpeed> speeds{};                       ///< Start::speeds
 };
 
-/// Of a start of `job` on `held` GPUs. What is not known has no variable. A batch that is a range
-/// starts at its lower end where none was chosen.
+/// Of a start of `job` on `held` GPUs. What is not known has no variable, nor has a range of
+/// batches of which none was chosen: the job then runs with the batch that its script has.
 [[nodiscard]] TaskEnv task_env(const Job& job, const HeldGpus& held, const ChosenRun& run = {});
 
 /// The samples of a global batch for each GPU, in the order of `groups`, so that all GPUs take

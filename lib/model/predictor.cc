@@ -22,6 +22,7 @@ std::string key_of(const JobSpec& job, const Resources& at) {
   if (job.batch) key += fmt::format(" b{}-{}", job.batch->min, job.batch->max);
   if (job.present_batch > 0) key += fmt::format(" n{},{}", job.present_batch, job.present_gpus);
   if (job.noise) key += fmt::format(" g{}", *job.noise);
+  if (job.batch_grows) key += " >";
   if (!job.plan.empty()) key += fmt::format(" e{}:{}", job.plan.size(), job.plan);
   if (job.shape) {
     const ModelShape& shape = *job.shape;

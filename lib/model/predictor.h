@@ -41,6 +41,8 @@ struct JobSpec {
   int present_gpus = 0;            ///< with which it ran at that batch; 0: not known
   std::optional<double> noise{};   ///< gradient noise of the work left, samples; none: not known
   std::string plan{};              ///< the plan that the job says it runs; "" if it does not
+  /// Of its range only its own batch or larger ones are chosen, if its gradient noise is known.
+  bool batch_grows = false;
 };
 
 /// The batch that the job runs with on that many GPUs if no other is chosen: its fixed one, or that

@@ -46,9 +46,23 @@ std::optional<double> noise_of(const JobSpec& job, Rows rows) {
   return job.noise ? job.noise : noise_among(rows);
 }
 
-/// The batches of a job that names none: its usual one.
-Batch range_of(const JobSpec& job, Rows rows) {
-  return job.batch.value_or(Batch{usual(rows).batch, usual(rows).batch});
+/// The batch that it runs with if no other is chosen, as far as its profile tells.
+std::int64_t own_batch(const JobSpec& job, Rows rows, int gpus) {
+  const std::int64_t own = own_batch(job, gpus);
+  return own > 0 ? own : usual(rows).batch;
+}
+
+/// The batches to choose from. Of a job that names none: its usual one.
+Batch range_of(const JobSpec& job, Rows rows, int gpus) {
+  if (!job.batch) return {usual(rows).batch, usual(rows).batch};
+  if (!job.batch_grows || !noise_of(job, rows)) return *job.batch;
+  const std::int64_t own = own_batch(job, rows, gpus);
+  return {std::clamp(own, job.batch->min, job.batch->max), job.batch->max};
+}
+
+/// The batch of which each sample counts as one.
+double reference_of(const JobSpec& job, const Batch& range) {
+  return static_cast<double>(job.batch ? job.batch->min : range.min);
 }
 
 /// Batches of a range to try: both ends, and doublings of the smaller one between them.
@@ -102,7 +116,7 @@ std::optional<Prediction> StepTimeModels::Fits::by_plans(const JobSpec& job, con
   query.host_memory_mib = at.memory_mib / at.nodes;
   query.plans = *job.plans;
   const auto noise = noise_of(job, rows);
-  const Batch range = range_of(job, rows);
+  const Batch range = range_of(job, rows, asked.gpus);
   std::optional<Prediction> best;
   for (const std::int64_t batch : batches_of(range)) {
     query.batch = batch;
@@ -110,7 +124,7 @@ std::optional<Prediction> StepTimeModels::Fits::by_plans(const JobSpec& job, con
     if (!found.feasible || found.step_seconds <= 0) continue;
     Prediction out = prediction_of(found.step_seconds, static_cast<double>(batch), found.stddev,
                                    ModelKind::kPlans, asked);
-    add_goodput(out, noise, static_cast<double>(range.min));
+    add_goodput(out, noise, reference_of(job, range));
     out.plan = to_text(found.plan);
     out.plan_chosen = true;
     out.batch_chosen = !range.fixed();
@@ -132,14 +146,14 @@ std::optional<Prediction> StepTimeModels::Fits::by_batch(const JobSpec& job, con
   if (model == nullptr || model->empty()) return std::nullopt;
   const Resources at = placed(rows, asked);
   BatchQuestion question;
-  question.range.least = job.batch->min;
-  question.range.most = job.batch->max;
+  const Batch range = range_of(job, rows, asked.gpus);
+  question.range.least = range.min;
+  question.range.most = range.max;
   question.range.tried = kTriedAtOnce;
   question.range.max_local = kBatchReach * max_local_seen(rows);
   question.gpus = at.gpus;
   question.nodes = at.nodes;
-  const std::int64_t own = own_batch(job, asked.gpus);
-  question.present = own > 0 ? own : usual(rows).batch;
+  question.present = own_batch(job, rows, asked.gpus);
   question.noise = noise_of(job, rows);
   const auto chosen = choose_batch(*model, question);
   if (!chosen) return std::nullopt;
@@ -257,9 +271,9 @@ std::optional<Prediction> StepTimeModels::curve_at(const JobSpec& job, const Res
   query.batch = out.batch;
   query.plans = *job.plans;
   out.stddev = std::clamp(curve->model().of_plan(query, point.plan).stddev, 0.0, kMaxStddev);
-  const Batch range = range_of(job, rows);
+  const Batch range = range_of(job, rows, granted.gpus);
   out.batch_chosen = !range.fixed();
-  add_goodput(out, noise_of(job, rows), static_cast<double>(range.min));
+  add_goodput(out, noise_of(job, rows), reference_of(job, range));
   return out;
 }
 
@@ -268,7 +282,7 @@ std::optional<Prediction> StepTimeModels::curve(const JobSpec& job,
   const Rows rows = rows_of(rows_, job.profile, granted.gpu_type);
   if (rows.empty()) return std::nullopt;
   std::optional<Prediction> best;
-  for (const std::int64_t batch : batches_of(range_of(job, rows))) {
+  for (const std::int64_t batch : batches_of(range_of(job, rows, granted.gpus))) {
     std::optional<Prediction> found = curve_at(job, granted, batch);
     if (!found) return std::nullopt;
     if (!best || (found->feasible && (!best->feasible || found->goodput > best->goodput)))

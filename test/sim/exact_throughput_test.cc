@@ -193,7 +193,7 @@ TEST(ExactThroughput, ChoosesTheBestPlanAndBatch) {
   job.batch = 64;
   JobView view;
   view.job = &job;
-  const std::vector<JobView> views{view};
+  std::vector<JobView> views{view};
   const std::vector<JobKey> keys{{1, 0}};
   const PolicyState state{0, cluster, views, &truth, {}, {}};
   for (const bool work : {true, false}) {
@@ -209,6 +209,14 @@ TEST(ExactThroughput, ChoosesTheBestPlanAndBatch) {
     EXPECT_FALSE(batch->plan_chosen);
     // The optimum over all batches is at 200.
     EXPECT_NEAR(static_cast<double>(batch->batch), 200, 40);
+    JobSpec grows = spec;
+    grows.batch_grows = true;
+    EXPECT_EQ(exact.choice(keys[0], grows, {"a", 4, 0, 0, 0})->batch, batch->batch);
+    SimJob large = job;
+    large.batch = 512;
+    views[0].job = &large;
+    EXPECT_EQ(exact.choice(keys[0], grows, {"a", 4, 0, 0, 0})->batch, 512);
+    views[0].job = &job;
     const Setting chosen{0, {4}, static_cast<double>(batch->batch), ""};
     EXPECT_EQ(batch->goodput, truth.throughput(job, chosen, 0) * 64);
     spec.shape = ModelShape{1000, 0, 0, 0, 0};

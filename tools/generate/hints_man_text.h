@@ -25,7 +25,10 @@ gets no other type.
 A job starts at a smaller size than requested only if its total work is known and takes much less time
 there than the time limit, and no longer than the wait for the requested size and twice the run at that.
 Interactive jobs and job arrays start as requested.
-Where the hints leave a choice, Rubato chooses plan and batch at the start.
+Where the hints leave a choice, Rubato chooses plan and batch at the start; until the speeds of the job type are known
+it runs with those of its script.
+If gradient noise was reported, a batch below the usual one of the type is chosen only for a job whose total work is
+known, or that mode elastic can change later.
 Rubato changes a running job on request, and by itself in mode elastic
 .RB ( rubato\-resize (1)).
 .PP

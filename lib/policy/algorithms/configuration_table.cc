@@ -67,17 +67,7 @@ struct RowForecast {
   bool unproven = false;
 };
 
-bool hints_consent(const Job& job) {
-  return job.hints && job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
-}
-
 bool resizes_live(const Job& job) { return job.hints && job.hints->resize == Resize::kLive; }
-
-// Once it runs, it may be restarted or changes its size live.
-bool hints_change(const Job& job) {
-  return job.managed && job.batch && !job.het && job.array_id == 0 &&
-         (hints_consent(job) || resizes_live(job));
-}
 
 // A waiting job that can never change starts only where mode place would start it: it waits for the
 // type that it is matched to, and has no size that costs more with the jobs that are expected to

@@ -10,6 +10,27 @@
 
 namespace rubato {
 
+namespace {
+
+// The gradient noise grows while a model trains (McCandlish et al., 2018). Without the work that is
+// left nothing says how far, so a batch below the job's own that is the best at the start is not
+// chosen for all of it. In mode elastic a job that may change is told another batch later.
+bool batch_grows(const RoundInput& input, const Job& job) {
+  if (input.config.mode == Mode::kElastic && hints_change(job)) return false;
+  return !work_left(input.snapshot, job) && !input.models.forecasts().work_left(job.key);
+}
+
+}  // namespace
+
+bool hints_consent(const Job& job) {
+  return job.hints && job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
+}
+
+bool hints_change(const Job& job) {
+  const bool live = job.hints && job.hints->resize == Resize::kLive;
+  return job.managed && job.batch && !job.het && job.array_id == 0 && (hints_consent(job) || live);
+}
+
 JobSpec spec_of(const RoundInput& input, const Job& job) {
   JobSpec spec;
   spec.profile = profile_of(job, input.config);
@@ -24,8 +45,10 @@ JobSpec spec_of(const RoundInput& input, const Job& job) {
     spec.present_batch = progress->batch;
     spec.present_gpus = progress->gpus;
   }
-  if (spec.batch && !spec.batch->fixed())
+  if (spec.batch && !spec.batch->fixed()) {
     spec.noise = noise_ahead(input.snapshot, job, spec.profile);
+    spec.batch_grows = batch_grows(input, job);
+  }
   return spec;
 }
 

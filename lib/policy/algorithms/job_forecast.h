@@ -29,6 +29,12 @@ namespace rubato {
 /// bounds (lib/model/throughput/unproven.h), but not about order and smaller sizes.
 [[nodiscard]] bool unproven(const Forecast& forecast, const Config& config);
 
+/// Its hints let it be restarted with other resources.
+[[nodiscard]] bool hints_consent(const Job& job);
+
+/// Once it runs, it may be restarted or change its size live, as far as its hints and its kind say.
+[[nodiscard]] bool hints_change(const Job& job);
+
 /// Its hints leave the plan or the batch open, or let it run on CPUs.
 [[nodiscard]] bool has_choice(const JobSpec& job);
 

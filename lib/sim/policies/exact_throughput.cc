@@ -31,6 +31,14 @@ std::vector<double> batches_of(const Batch& range) {
   return batches;
 }
 
+/// From the user's batch on if it may only grow.
+Batch range_of(const JobSpec& spec, const SimJob& job) {
+  Batch range = *spec.batch;
+  if (spec.batch_grows)
+    range.min = std::clamp<std::int64_t>(std::llround(job.batch), range.min, range.max);
+  return range;
+}
+
 /// Those of the truth that the hints allow.
 std::vector<std::string> plans_of(const Truth& truth, const SimJob& job, const Setting& setting,
                                   const Plans& hinted) {
@@ -207,7 +215,7 @@ Prediction ExactThroughput::best(const JobView& view, const JobSpec& spec, const
   if (choose_plan) plans = plans_of(*state_->truth, *view.job, setting, *spec.plans);
   const bool choose_batch = spec.batch && !spec.batch->fixed();
   std::vector<double> batches{0};
-  if (choose_batch) batches = batches_of(*spec.batch);
+  if (choose_batch) batches = batches_of(range_of(spec, *view.job));
   Prediction best;
   best.effective = at;
   best.known_profile = true;
@@ -222,7 +230,7 @@ Prediction ExactThroughput::best(const JobView& view, const JobSpec& spec, const
     }
     for (const double batch : batches) {
       setting.batch = batch;
-      offer(view, setting, units_per_s(view, setting, true), best);  // a choice is kept to the end
+      offer(view, setting, units_per_s(view, setting, work_), best);
     }
   }
   best.plan_chosen = best.feasible && choose_plan;

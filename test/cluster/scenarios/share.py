@@ -86,16 +86,18 @@ def profiles_travel_from_site_to_site(c):
 def a_job_hears_the_batch_that_was_chosen(c):
     """A job with a range of batches is told the one that trains fastest on the GPUs it got
 
-    It prints RUBATO_BATCH; `rubato explain` names the batch and the model that chose it.
+    It prints RUBATO_BATCH; `rubato explain` names the batch and the model that chose it. Of a job type that was never
+    measured none is chosen: the job runs with the batch of its script.
     """
     c.restart_ctld()
     kind = c.fresh_name("odd")
+    says = "echo batch=${RUBATO_BATCH:-own}; sleep 2"
+    first = c.sbatch(f"--gpus=a100:1 -t 5 --comment='rubato:job-type={c.fresh_name('new')};batch=64-512'", says)
     # A pass takes 10 ms plus 0.1 ms per sample: the larger the batch, the faster.
     rows = [("a100", 1, batch, batch / (0.01 + 0.0001 * batch)) for batch in (64, 128, 256, 512)]
     c.cmd(f"rubato models import {profile_file(c, 'batches.csv', kind, rows)}", timeout=180)
     c.wait(lambda: len(fitted_rows(c, kind)) == len(rows), 60, "the profile in a round")
-    job = c.sbatch(f"--gpus=a100:1 -t 5 --comment='rubato:job-type={kind};batch=64-512'",
-                   "echo batch=$RUBATO_BATCH; sleep 2")
+    job = c.sbatch(f"--gpus=a100:1 -t 5 --comment='rubato:job-type={kind};batch=64-512'", says)
     c.wait(lambda: "batch=" in c.output(job), 60, "the output of the job")
     print(c.output(job))
     check("batch=512" in c.output(job), "batch=512, the best of 64-512", c.output(job))
@@ -104,6 +106,7 @@ def a_job_hears_the_batch_that_was_chosen(c):
     check("batch_given" in facts and "data-parallel" in facts, "batch and model in the decision",
           decision)
     c.cmd(f"rubato explain {job}")
+    check("batch=own" in c.output(first), "no batch for the type that was never measured", c.output(first))
     check(steps.stats(c), "rounds go on", steps.stats(c))
 
 

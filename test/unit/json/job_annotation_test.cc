@@ -111,7 +111,7 @@ TEST(AnnotationOfJob, a_start_that_moves_a_little_is_the_same) {
 
 TEST(TaskEnv, tells_what_was_decided) {
   Job job = running({{"a100", 4}});
-  job.hints->batch = Batch{256, 1024};
+  job.hints->batch = Batch{256, 256};
   job.hints->plans = Plans{.automatic = false, .kinds = {PlanKind::kZero}};
   const TaskEnv wanted{{"RUBATO_JOB_TYPE", "resnet50"}, {"RUBATO_GPUS", "4"},
                        {"RUBATO_GPU_TYPE", "a100"},     {"RUBATO_BATCH", "256"},
@@ -157,6 +157,21 @@ TEST(TaskEnv, what_is_not_known_has_no_variable) {
   job.hints.reset();
   const TaskEnv wanted{{"RUBATO_GPUS", "1"}, {"RUBATO_RESIZE_COUNT", "0"}};
   EXPECT_EQ(task_env(job, held_gpus(job.allocation)), wanted);
+}
+
+// What the script runs with by itself is the user's choice of the range.
+TEST(TaskEnv, a_range_of_batches_is_no_batch_until_one_is_chosen) {
+  Job job = running({{"a100", 1}});
+  job.hints->batch = Batch{256, 1024};
+  const auto batch = [&](std::int64_t chosen) {
+    for (const auto& [name, value] : task_env(job, held_gpus(job.allocation), {.batch = chosen}))
+      if (name == "RUBATO_BATCH") return value;
+    return std::string("none");
+  };
+  EXPECT_EQ(batch(0), "none");
+  EXPECT_EQ(batch(512), "512");
+  job.hints->batch = Batch{256, 256};
+  EXPECT_EQ(batch(0), "256");
 }
 
 TEST(TaskEnv, several_plans_are_no_plan) {

@@ -75,6 +75,26 @@ TEST(Predictor, ReportedNoiseKeepsTheBatchSmall) {
   EXPECT_LE(found.goodput, found.throughput);
 }
 
+TEST(Predictor, WhereTheNoiseGrowsNoBatchBelowItsOwnIsChosen) {
+  std::vector<MeasuredRow> rows = vision_rows();
+  const JobSpec open{.profile = kVision, .batch = Batch{32, 128}, .batch_grows = true};
+  JobSpec runs = open;
+  runs.present_batch = 64;
+  const Resources at{.gpu_type = "a100", .gpus = 1, .nodes = 1};
+  EXPECT_EQ(predictor(rows).predict(open, at).batch, 128) << "of its noise nothing is known";
+  for (MeasuredRow& one : rows) {
+    one.noise = 1;
+    if (one.batch == 128) one.samples = 500;  // the usual one
+  }
+  const Predictor p = predictor(rows);
+  EXPECT_EQ(p.predict(open, at).batch, 128);
+  const Prediction found = p.predict(runs, at);
+  EXPECT_EQ(found.batch, 64);
+  EXPECT_DOUBLE_EQ(found.goodput, found.throughput * (1 + 32) / (1 + 64)) << "samples as of 32";
+  runs.batch_grows = false;
+  EXPECT_EQ(p.predict(runs, at).batch, 32);
+}
+
 TEST(Predictor, AFixedBatchIsNotChosen) {
   const Predictor p = predictor(vision_rows());
   const JobSpec fixed{.profile = kVision, .batch = Batch{64, 64}};

@@ -382,6 +382,24 @@ TEST(Trade, AJobWithoutConsentKeepsWhatItHas) {
   }
 }
 
+// Gradient noise grows, so that without the work that is left no batch can be chosen for it.
+TEST(Trade, ABatchBelowItsOwnIsChosenOnlyForKnownWorkOrForNow) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  Job& job = waiting(snapshot, 2, 1'000'000);
+  job.hints->batch = Batch{32, 256};
+  const Models models = learnt();
+  const auto grows = [&](Mode mode) {
+    const Config config = test::managing_all(mode);
+    return spec_of({snapshot, models, config, kNow}, job).batch_grows;
+  };
+  EXPECT_FALSE(grows(Mode::kPlace));
+  job.hints->work.reset();
+  EXPECT_TRUE(grows(Mode::kPlace));
+  EXPECT_FALSE(grows(Mode::kElastic)) << "it is told another one later";
+  job.hints->resize = Resize::kNone;
+  EXPECT_TRUE(grows(Mode::kElastic));
+}
+
 // Of the fast type all GPUs are held for some more seconds, of the slow one all are free.
 TEST(Trade, AJobThatCannotChangeLaterWaitsForItsType) {
   for (const bool changes : {false, true}) {
