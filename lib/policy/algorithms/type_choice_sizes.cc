@@ -23,9 +23,9 @@ constexpr double kSureStddevs = 2;
 // And only where the speed of the GPU type for its job type is known as well as that: guesses from
 // other types are at times off by more than any number of their spreads.
 constexpr double kSureStddev = 0.35;
-// A job keeps a smaller size until it ends, long after the GPUs that it asked for have come free.
-// So it takes no longer there than the wait for these and this many times its run on them
-// (docs/results/sizing.md).
+// A job keeps a smaller size or a slower type until it ends, long after the GPUs that suit it have
+// come free. So it takes no longer there than the wait for these and this many times its run on
+// them (docs/results/sizing.md).
 constexpr double kMostSlower = 2;
 // A size without measurements is tried up to so many times the largest that was: what a job
 // wastes if the forecast is wrong has a bound, and the next forecast is better.
@@ -39,8 +39,7 @@ void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) 
   for (const TypeId type : choice.order) {
     costs[type] = own_cost(candidate, type);
   }
-  double most = kForbidden;
-  if (patient) most = costs[choice.matched];
+  const double most = patient ? costs[choice.matched] : kForbidden;
   // Less than it asks for may cost more, if it saves a wait.
   const PoolState& pool = lines_->pool(choice.matched);
   choice.load = pool.load.load;
@@ -50,7 +49,9 @@ void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) 
   choice.most = most + kWaitShare * pool.busy() / std::max(pool.gpus, 1);
   add_variants(candidate);
   add_cpus(candidate);
-  const auto worse = [&](TypeId type) { return costs[type] > most; };
+  const auto worse = [&](TypeId type) {
+    return costs[type] > costs[choice.matched] && (patient || slower_type(candidate, type));
+  };
   choice.waits_for_match = std::erase_if(choice.order, worse) > 0;
   for (const TypeId type : choice.order) choice.speed[type] = 1 / costs[type];
 }
@@ -140,6 +141,12 @@ SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forec
                                                        : SizeObstacle::kTimeLimit;
 }
 
+bool TypeChooser::slower_type(const MatchCandidate& candidate, TypeId type) const {
+  const TypeChoice& choice = candidate.choice;
+  const bool told = candidate.known && candidate.left && !choice.forecasts.empty();
+  return told && type != choice.matched && too_slow(candidate, choice.forecasts[type]);
+}
+
 bool TypeChooser::too_slow(const MatchCandidate& candidate, const Forecast& f) const {
   const TypeId type = candidate.choice.matched;
   const double asked = candidate.seconds_at(candidate.choice.forecasts[type].goodput());
@@ -189,7 +196,10 @@ void TypeChooser::add_variant(MatchCandidate& candidate, const Forecast& f,
     trial.obstacle = SizeObstacle::kCost;
     return;
   }
-  if (gpus < candidate.gpus && too_slow(candidate, f)) {
+  const bool cheap = trial.type == candidate.choice.matched ||
+                     trial.cost <= own_cost(candidate, candidate.choice.matched);
+  const bool bound = gpus < candidate.gpus || (candidate.left && !cheap);
+  if (bound && too_slow(candidate, f)) {
     trial.obstacle = SizeObstacle::kTooSlow;
     return;
   }

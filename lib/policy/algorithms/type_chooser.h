@@ -103,9 +103,11 @@ class TypeChooser {
   [[nodiscard]] static bool surely_ends(const MatchCandidate& candidate, double goodput,
                                         double stddev);
   [[nodiscard]] SizeObstacle too_small(const MatchCandidate& candidate, const Forecast& f) const;
-  /// A smaller size: it would run there for longer than it waits for the requested one, and twice
-  /// as long as on that.
+  /// It would run so for longer than it waits for the requested size on the type that it is matched
+  /// to, and twice as long as on that.
   [[nodiscard]] bool too_slow(const MatchCandidate& candidate, const Forecast& f) const;
+  /// Known work on another type than the matched one, and too slow.
+  [[nodiscard]] bool slower_type(const MatchCandidate& candidate, TypeId type) const;
   void add_variant(MatchCandidate& candidate, const Forecast& f, SizeTrial& trial) const;
   /// Whether it may start without GPUs: its work is told, jobs of its type were measured on CPUs,
   /// and it ends no later so than on GPUs for which it waits first.

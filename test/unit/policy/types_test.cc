@@ -108,18 +108,25 @@ TEST(ChooseTypes, OneWaitsForItsTypeRatherThanRunForLongElsewhere) {
 }
 
 TEST(ChooseTypes, PatienceEndsBeforeAJobCouldStarve) {
-  Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
-  Job& running = add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 30);
-  running.start = kNow - 30;
-  Job& job = hinted(snapshot, "usual", 1, 400 * 600);
-  job.eligible = kNow - placing().reserve_after;
-  EXPECT_TRUE(round(snapshot, learnt(), placing(), kNow).starts.empty());
-  for (Job& one : snapshot.jobs) {
-    if (one.state == JobState::kPending) one.eligible = kNow - placing().starvation_bound / 2;
+  // The fast GPU is busy for so long; 600 s on fast, 2400 s on slow.
+  for (const Seconds busy : {30, 1300}) {
+    Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
+    Job& running = add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + busy);
+    running.start = kNow - busy;
+    Job& job = hinted(snapshot, "usual", 1, 400 * 600);
+    job.eligible = kNow - placing().reserve_after;
+    EXPECT_TRUE(round(snapshot, learnt(), placing(), kNow).starts.empty());
+    for (Job& one : snapshot.jobs) {
+      if (one.state == JobState::kPending) one.eligible = kNow - placing().starvation_bound / 2;
+    }
+    const Plan plan = round(snapshot, learnt(), placing(), kNow);
+    if (busy == 30) {
+      EXPECT_TRUE(plan.starts.empty()) << "it would keep the slow GPU for a time that is too long";
+      continue;
+    }
+    ASSERT_EQ(plan.starts.size(), 1U) << plan.explanations[0].reason;
+    EXPECT_EQ(plan.starts[0].gpu_type, "slow");
   }
-  const Plan plan = round(snapshot, learnt(), placing(), kNow);
-  ASSERT_EQ(plan.starts.size(), 1U) << plan.explanations[0].reason;
-  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
 }
 
 TEST(ChooseTypes, AJobWithoutAProfileWaitsForAFasterTypeUntilReserveAfterOnly) {
