@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 
@@ -137,6 +138,7 @@ class BruteForce {
       }
       const int nodes = static_cast<int>(subset.size());
       if (nodes < request_.min_nodes || nodes > most) continue;
+      if (request_.tasks > 0 && nodes > std::max(request_.tasks, request_.min_nodes)) continue;
       if (request_.gpus_per_node > 0 && request_.max_nodes == 0 && nodes > request_.min_nodes) {
         continue;
       }
