@@ -147,6 +147,8 @@ std::vector<Option> make_options() {
               "the same of a job within 24 hours"),
       integer("RestartsPerUserDay", &Config::restarts_per_user_day, "0", {0, 1e6}, "",
               "the same of all jobs of a user within 24 hours"),
+      number("MinScaling", OptionType::kReal, &Config::min_scaling, "0.3", {0, 1}, "",
+             "more GPUs only where a job gains this power of their ratio, for mode elastic"),
       counts("GrowthCap", &Config::growth_caps, "normal:16,high:64", {0, 1e6},
              "maximum number of GPUs that the jobs of a QOS hold in all beyond their requests"),
       seconds("HeartbeatTimeout", &Config::heartbeat_timeout, "10", {1, 3600},
@@ -255,6 +257,12 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
     {"RestartsPerUserDay",
      "If a round would restart more jobs of a user than the cap leaves, it restarts those that "
      "gain the most."},
+    {"MinScaling",
+     "With 0 a job may get every size that makes it faster, with 1 only those that make it faster "
+     "in "
+     "proportion to their GPUs. Twice the GPUs must be 1.23 times as fast with 0.3, 1.62 times "
+     "with "
+     "0.7. Higher values save GPU-hours, and jobs take longer while GPUs are free."},
     {"GrowthCap",
      "For the same mode: one number that counts for each QOS by itself, or QOS as in sacctmgr, "
      "each "

@@ -19,7 +19,7 @@ bool may_be_worth_it(const RoundInput& input, const ConfigurationTable& table,
   const Seconds end = table.job->end_limit;
   if (end < kForever && then > static_cast<double>(end - input.now)) return false;
   return std::log(held.seconds / then) >=
-         kMinElasticity * std::log(static_cast<double>(row.gpus) / held.gpus);
+         input.config.min_scaling * std::log(static_cast<double>(row.gpus) / held.gpus);
 }
 
 // The trial that may end the job the earliest; kNoRow: none.

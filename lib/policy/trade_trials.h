@@ -15,7 +15,7 @@ inline constexpr double kTrialHope = 2;
 
 /// Gives GPUs that are left after the market to running jobs that keep their size and can grow
 /// live, where a larger size was barely measured (kTrialStddev) and may be worth it (kTrialHope,
-/// kMinElasticity). Its reports then show whether it is, and the next rounds decide by them; to
+/// MinScaling). Its reports then show whether it is, and the next rounds decide by them; to
 /// take the GPUs back costs a live change. `market.jobs` and `allocation.row` go with `tables`.
 void try_idle_gpus(const RoundInput& input, const std::vector<ConfigurationTable>& tables,
                    const Market& market, Allocation& allocation);

@@ -20,7 +20,7 @@ OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", 
              "hints-update", "hints-read", "messages", "message-rate", "message-uid", "save",
              "settle", "launch", "prove", "overrun", "guarantee", "shrink-repair", "restart",
              "keep-place", "trade", "trial", "mix", "cpus", "grow", "keep-nodes", "job-summary", "change-costs",
-             "usual-work", "notice", "hold-size")
+             "usual-work", "notice", "hold-size", "elasticity")
 #: What a scenario may need of the machine.
 NEEDS = ("rubato", "root", "second-user", "dbd", "spank")
 

@@ -325,7 +325,7 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
   const double change = table.entry == nullptr ? change_cost(job, resizes_live(job)) : 0;
   const std::optional<int> most = growth_.left_for(job);
   std::vector<NextConfiguration> rows;
-  const double least = input_.config.off(Mechanism::kElasticity) ? 0 : kMinElasticity;
+  const double least = input_.config.off(Mechanism::kElasticity) ? 0 : input_.config.min_scaling;
   const bool corrected = table.entry != nullptr && hints_change(job);
   const double stddevs = corrected ? kCorrectedStddevs : kSureStddevs;
   for (const int gpus : sizes_on(job, size.per_node, size.total)) {

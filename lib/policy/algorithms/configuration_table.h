@@ -16,11 +16,6 @@
 
 namespace rubato {
 
-/// More GPUs are a configuration of their own only if the job gains this power of their ratio: with
-/// 0 all that make it faster are, with 1 only those in proportion. Each further GPU is then at
-/// least this part as useful as those before.
-inline constexpr double kMinElasticity = .3;
-
 /// A forecast is unsure enough for a trial from this standard deviation on.
 inline constexpr double kTrialStddev = .05;
 

@@ -226,6 +226,28 @@ def interruptions_keep_to_the_bounds_of_rubato_conf(c):
     c.cmd(f"scancel {job}")
 
 
+@scenario(cluster="elastic", needs=["rubato"], negative="elasticity", timeout=400, tier=2)
+def min_scaling_bounds_what_more_gpus_must_gain(c):
+    """A job that scales with the power .8 keeps 2 GPUs with MinScaling=0.95 while 6 are free; without that line it grows
+
+    Its sizes were all measured. Without the mechanism it grows at once.
+    """
+    c.write_rubato_conf(CONF + "MinScaling=0.95\n")
+    kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
+    job = c.sbatch(f"--gpus=2 -n2 -t 600 {hints(kind, '2,4,8')}", TRAINS)
+    c.expect(lambda: gpus_of(c, job), 2, "GPUs of the job", LONG)
+    try:
+        rounds = published(c, "plan.json")["round"]
+        c.wait(lambda: published(c, "plan.json").get("round", 0) >= rounds + 8, LONG, "eight more rounds")
+        check((gpus_of(c, job), c.job(job)["Restarts"]) == (2, "0"), "2 GPUs and no restart",
+              (gpus_of(c, job), c.job(job)["Restarts"]))
+        c.write_rubato_conf(CONF)
+        c.expect(lambda: gpus_of(c, job), 8, "GPUs of the job without that line", LONG)
+    finally:
+        tell_state(c, job)
+    c.cmd(f"scancel {job}")
+
+
 @scenario(cluster="elastic", needs=["rubato"], negative="trade", timeout=400)
 def a_long_job_is_stopped_for_a_short_one(c):
     """A job of half an hour that needs all GPUs stops for one of seconds, and goes on after it

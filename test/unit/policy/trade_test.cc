@@ -99,6 +99,23 @@ TEST(Trade, AJobGrowsWhenGpusAreFree) {
   EXPECT_TRUE(change.after.empty()) << "no job must make room";
 }
 
+// Its samples/s grow with the power .8 of its GPUs.
+TEST(Trade, MinScalingBoundsWhatMoreGpusMustGain) {
+  for (const bool live : {false, true}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
+    if (live) job.hints->resize = Resize::kLive;
+    Config config = elastic();
+    config.test_off.insert(Mechanism::kTrial);  // of a size that may gain more than was forecast
+    config.min_scaling = .7;
+    EXPECT_EQ(round_of(snapshot, config).changes.size(), 1U);
+    config.min_scaling = .9;
+    EXPECT_TRUE(round_of(snapshot, config).changes.empty());
+    config.test_off.insert(Mechanism::kElasticity);
+    EXPECT_EQ(round_of(snapshot, config).changes.size(), 1U);
+  }
+}
+
 TEST(Trade, AJobThatResizesLiveGrowsInPlace) {
   Snapshot snapshot = make_cluster({{"slow", 8}});
   running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000).hints->resize = Resize::kLive;
