@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
@@ -50,6 +51,14 @@ class Scripts(unittest.TestCase):
         figures = json.loads(lines[0])["figures"]
         self.assertEqual(2, figures["seeds"])
         self.assertIn(f"{figures['avg_jct_s'] / 3600:,.2f} ±", text)
+
+        drawn = self.folder / "table.svg"
+        self.table(*words, "--picture", drawn)
+        root = xml.etree.ElementTree.parse(drawn).getroot()
+        tips = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+        average = {line["options"][3]: line["figures"]["avg_jct_s"] for line in map(json.loads, lines)
+                   if "exact" not in line["options"]}
+        self.assertEqual([f"elastic@10, fifo: {average['fifo'] / average['backfill']:.2f}"], tips)
 
         # A line that a kill cut is run again, and so are cells with other options.
         self.cells.write_text("\n".join(lines[:2]) + "\n" + lines[2][:40])

@@ -217,7 +217,7 @@ def batch_job_hears_of_its_start(c):
     """
     script = "env | grep ^RUBATO_ | sort; srun -n1 printenv RUBATO_GPU_TYPE; sleep 600"
     job = c.sbatch("-w n8 --gpus=1 -t 60 --requeue "
-                   "--comment='rubato:job-type=bert;batch=256-1024;model=params=25e6;plans=zero'", script)
+                   "--comment='rubato:job-type=bert;batch=256;model=params=25e6;plans=zero'", script)
     c.wait_state(job, "RUNNING", 15)
     held = list(c.gpus(job).values())[0]
     kind = list(held)[0]
