@@ -262,7 +262,8 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "in "
      "proportion to their GPUs. Twice the GPUs must be 1.23 times as fast with 0.3, 1.62 times "
      "with "
-     "0.7. Higher values save GPU-hours, and jobs take longer while GPUs are free."},
+     "0.7. A waiting job whose hints allow it starts with fewer GPUs than it requests where the "
+     "request gains less. Higher values save GPU-hours, and jobs take longer while GPUs are free."},
     {"GrowthCap",
      "For the same mode: one number that counts for each QOS by itself, or QOS as in sacctmgr, "
      "each "

@@ -49,8 +49,8 @@ class ExactThroughput final : public ThroughputForecasts {
  public:
   /// `types`: the name of each GPU type in the round. `work`: the work of jobs is known, so their
   /// throughput is the mean over what is left of it; otherwise it is the present one. A batch and a
-  /// plan are chosen by the mean, since a job keeps them to its end; with `rechooses` the batch is
-  /// the best one now, and the mean is over the batches that are best in turn.
+  /// plan are chosen by that throughput, since a job keeps them to its end; with `rechooses` the
+  /// batch is the best one now, and the mean is over the batches that are best in turn.
   ExactThroughput(std::vector<std::string> types, bool work, bool rechooses = false)
       : types_(std::move(types)), work_(work), rechooses_(rechooses) {}
 

@@ -116,6 +116,22 @@ TEST(Trade, MinScalingBoundsWhatMoreGpusMustGain) {
   }
 }
 
+TEST(Trade, MinScalingBoundsWhatARequestMustGain) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  waiting(snapshot, 8, 1'000'000);
+  Config config = elastic();
+  const auto started = [&] {
+    const Plan plan = round_of(snapshot, config);
+    return plan.starts.size() == 1 ? plan.starts[0].gpus : -1;
+  };
+  config.min_scaling = .7;
+  EXPECT_EQ(started(), 0) << "as requested";
+  config.min_scaling = .9;
+  EXPECT_THAT(started(), ::testing::AllOf(::testing::Gt(0), ::testing::Lt(8)));
+  config.test_off.insert(Mechanism::kElasticity);
+  EXPECT_EQ(started(), 0);
+}
+
 TEST(Trade, AJobThatResizesLiveGrowsInPlace) {
   Snapshot snapshot = make_cluster({{"slow", 8}});
   running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000).hints->resize = Resize::kLive;
