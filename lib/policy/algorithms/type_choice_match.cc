@@ -6,9 +6,20 @@
 
 #include "lib/base/statistics.h"
 #include "lib/policy/algorithms/assign.h"
+#include "lib/policy/algorithms/forecast.h"
 #include "lib/policy/algorithms/type_chooser.h"
 
 namespace rubato {
+namespace {
+
+bool holds_gpus(const Job& job) {
+  return job.state == JobState::kRunning &&
+         std::any_of(job.allocation.begin(), job.allocation.end(),
+                     [](const NodeShare& share) { return !share.gpus.empty(); });
+}
+
+}  // namespace
+
 double TypeChooser::best_speed(const MatchCandidate& candidate) {
   double best = 0;
   for (std::size_t type = 0; type < candidate.group.size(); ++type) {
@@ -17,12 +28,25 @@ double TypeChooser::best_speed(const MatchCandidate& candidate) {
   return best > 0 ? best : 1;
 }
 
-void TypeChooser::match_all() {
+double TypeChooser::usual_seconds() const {
   std::vector<double> known;
   for (const MatchCandidate& candidate : candidates_) {
     if (candidate.known && candidate.left) known.push_back(*candidate.left / best_speed(candidate));
   }
-  usual_ = known.empty() ? kUsualSeconds : upper_median(std::move(known));
+  if (!known.empty()) return upper_median(std::move(known));
+  double seconds = 0;
+  int running = 0;
+  for (const Job& job : input_.snapshot.jobs) {
+    if (!holds_gpus(job)) continue;
+    seconds += static_cast<double>(input_.now - job.start) +
+               seconds_left(input_.snapshot, job, input_.models.forecasts(), input_.now);
+    ++running;
+  }
+  return running > 0 ? seconds / running : kUsualSeconds;
+}
+
+void TypeChooser::match_all() {
+  usual_ = usual_seconds();
   lines_.emplace(pools_of(input_, capacity_));
   std::vector<Contender> contenders;
   for (MatchCandidate& candidate : candidates_) {

@@ -33,7 +33,8 @@ class TypeChooser {
   void run();
 
  private:
-  /// For a job whose run time is unknown, when no other run time is known.
+  /// For a job whose run time is unknown, when no other is known and no job holds GPUs: then no
+  /// wait is weighed against it.
   static constexpr double kUsualSeconds = 3600;
 
   struct MatchCandidate {
@@ -72,6 +73,10 @@ class TypeChooser {
 
   // type_choice_match.cc: all candidates together, and their queues.
   [[nodiscard]] static double best_speed(const MatchCandidate& candidate);
+  /// Run time on the best type of a job of which nothing is told: the median of the candidates
+  /// whose work is told. Without any the mean of the jobs that hold GPUs, each as long as it has
+  /// run and is expected to (docs/results/sizing.md).
+  [[nodiscard]] double usual_seconds() const;
   void match_all();
   [[nodiscard]] Contender contender_of(const MatchCandidate& candidate) const;
   /// Where each job of the queue stands among those that wait for the same type. A job that was not

@@ -107,6 +107,20 @@ TEST(ChooseTypes, OneWaitsForItsTypeRatherThanRunForLongElsewhere) {
   EXPECT_EQ(plan.starts[0].gpu_type, "slow");
 }
 
+TEST(ChooseTypes, AJobOfUnknownWorkIsTakenToRunAsLongAsThoseThatRun) {
+  Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
+  add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 100 * 3600);
+  hinted(snapshot, "usual").hints->work.reset();
+  // As long again is left: the wait is half of its run on fast, which is a quarter of that on slow.
+  for (const Seconds run : {60, 600, 10 * 3600}) {
+    for (Job& job : snapshot.jobs) {
+      if (job.state == JobState::kRunning) job.start = kNow - run;
+    }
+    const Plan plan = round(snapshot, learnt(), placing(), kNow);
+    EXPECT_TRUE(plan.starts.empty()) << run;
+  }
+}
+
 TEST(ChooseTypes, PatienceEndsBeforeAJobCouldStarve) {
   // The fast GPU is busy for so long; 600 s on fast, 2400 s on slow.
   for (const Seconds busy : {30, 1300}) {
