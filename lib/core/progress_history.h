@@ -100,4 +100,20 @@ struct ProfileWork {
   bool operator==(const ProfileWork&) const = default;
 };
 
+/// What an ended job did of the work that its hints state.
+struct EndedStatement {
+  double ratio = 0;  ///< done / stated, above 0
+
+  bool operator==(const EndedStatement&) const = default;
+};
+
+/// How the statements of an account's last ended jobs held.
+struct AccountStatements {
+  std::string account;
+  Seconds updated = 0;
+  std::vector<EndedStatement> ended{};  ///< in the order of their ends
+
+  bool operator==(const AccountStatements&) const = default;
+};
+
 }  // namespace rubato

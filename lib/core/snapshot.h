@@ -96,7 +96,9 @@ struct Service {
   /// Its remaining time is known, so that it is in both lists of the Borda count.
   bool predictable = false;
   int level_unpredictable = 0;  ///< its level without a known remaining time
-  bool counted = false;         ///< its need is part of the load of a GPU type (Load)
+  /// The work that its hints state counts (lib/policy/algorithms/stated_work.h).
+  bool believed = true;
+  bool counted = false;  ///< its need is part of the load of a GPU type (Load)
 
   bool operator==(const Service&) const = default;
 };
@@ -275,13 +277,14 @@ struct Memory {
   std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
   std::vector<ProgressHistory>
       progress_histories;  ///< sorted by key; see lib/model/progress/predictability.h
-  std::vector<TypePredictability> types;   ///< sorted by account and job type, each once
-  std::vector<ProfileNoise> noises;        ///< sorted by account and job type, each once
-  std::vector<ProfileWork> works;          ///< sorted by account and job type, each once
-  std::vector<ProfileCosts> change_costs;  ///< sorted by account and job type, each once
-  std::vector<TypeLoad> loads;             ///< sorted by GPU type, each once
-  std::vector<UserOverrun> overruns;       ///< sorted by uid, each once
-  std::vector<ArrivalTime> arrivals;       ///< the last ones, ascending, each once
+  std::vector<TypePredictability> types;      ///< sorted by account and job type, each once
+  std::vector<ProfileNoise> noises;           ///< sorted by account and job type, each once
+  std::vector<ProfileWork> works;             ///< sorted by account and job type, each once
+  std::vector<ProfileCosts> change_costs;     ///< sorted by account and job type, each once
+  std::vector<TypeLoad> loads;                ///< sorted by GPU type, each once
+  std::vector<UserOverrun> overruns;          ///< sorted by uid, each once
+  std::vector<AccountStatements> statements;  ///< sorted by account, each once
+  std::vector<ArrivalTime> arrivals;          ///< the last ones, ascending, each once
   std::vector<TypePrice> prices;  ///< moving mean over rounds, relative to the mean of all types
   std::vector<AskedResize> asked_resizes;   ///< sorted by key
   std::vector<SizeHistory> size_histories;  ///< sorted by key; of jobs that may change

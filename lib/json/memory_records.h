@@ -49,6 +49,7 @@ void describe(Visitor& v, R& service) {
   v.count("level", service.level);
   v.yes("predictable", service.predictable);
   v.count("level_unpredictable", service.level_unpredictable);
+  v.yes("believed", service.believed, true);
   v.yes("counted", service.counted);
 }
 
@@ -164,6 +165,19 @@ void describe(Visitor& v, R& profile) {
   v.time("updated", profile.updated);
   v.list("ended", profile.ended, kMaxPoints);
   v.note("ended", "efficient samples of its last ended jobs, in the order of their ends");
+}
+
+template <typename Visitor, Is<EndedStatement> R>
+void describe(Visitor& v, R& statement) {
+  v.amount("ratio", statement.ratio);
+}
+
+template <typename Visitor, Is<AccountStatements> R>
+void describe(Visitor& v, R& account) {
+  v.text("account", account.account);
+  v.time("updated", account.updated);
+  v.list("ended", account.ended, kMaxPoints);
+  v.note("ended", "work done over work stated of its last ended jobs, in the order of their ends");
 }
 
 template <typename Visitor, Is<ProfileCosts> R>
@@ -314,6 +328,7 @@ void describe(Visitor& v, R& memory) {
   v.list("change_costs", memory.change_costs);
   v.list("loads", memory.loads);
   v.list("overruns", memory.overruns);
+  v.list("statements", memory.statements);
   v.list("arrivals", memory.arrivals, kMaxPoints);
   v.list("prices", memory.prices);
   v.list("asked_resizes", memory.asked_resizes);

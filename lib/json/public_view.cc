@@ -20,6 +20,7 @@ void hide_jobs(Memory& memory) {
   memory.works.clear();
   memory.change_costs.clear();
   memory.overruns.clear();
+  memory.statements.clear();
   memory.arrivals.clear();
   memory.asked_resizes.clear();
   memory.size_histories.clear();

@@ -69,6 +69,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/progress/done_work.h \
   lib/model/progress/ended_work.cc \
   lib/model/progress/ended_work.h \
+  lib/model/progress/statements.cc \
+  lib/model/progress/statements.h \
   lib/model/progress/predictability.cc \
   lib/model/progress/predictability.h \
   lib/model/progress/profile_list.h \

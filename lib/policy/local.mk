@@ -24,6 +24,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/entry_outcome.h \
   lib/policy/algorithms/overrun.cc \
   lib/policy/algorithms/overrun.h \
+  lib/policy/algorithms/stated_work.cc \
+  lib/policy/algorithms/stated_work.h \
   lib/policy/algorithms/explainer.cc \
   lib/policy/algorithms/explainer.h \
   lib/policy/algorithms/explainer_forecast.cc \

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/model/progress/ended_work.h"
+#include "lib/model/progress/statements.h"
 #include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/pools.h"
 #include "lib/policy/algorithms/restarts.h"
@@ -106,6 +107,7 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   memory.change_costs = before.change_costs;
   memory.loads = std::move(counted.loads);
   memory.overruns = next_overruns(input);
+  memory.statements = before.statements;
   if (input.config.mode == Mode::kElastic) memory.arrivals = last_arrivals(input);
   memory.prices = prices;
   memory.asked_resizes = before.asked_resizes;
@@ -171,6 +173,14 @@ void fold_work(const JobKey& job, const ProfileName& profile, Seconds now, Memor
   if (progress != nullptr) fold_ended_work(profile, progress->done(), now, memory.works);
 }
 
+void fold_statement(const JobKey& job, const EndedJob& ended, Seconds now, Memory& memory) {
+  const Progress* const progress = progress_of(memory, job);
+  if (progress == nullptr || !ended.work) return;
+  const std::optional<double> ratio = done_of_stated(*ended.work, *progress);
+  if (ratio && (ended.completed || *ratio > kStatementSlack))
+    fold_statement(ended.account, *ratio, now, memory.statements);
+}
+
 void promote_predictable(Memory& memory) { promote_all(memory.progress_histories); }
 
 int set_back(Memory& memory, Seconds now) {
@@ -190,6 +200,7 @@ int set_back(Memory& memory, Seconds now) {
   for (ProfileWork& work : memory.works) set({&work.updated});
   for (ProfileCosts& costs : memory.change_costs) set({&costs.updated});
   for (UserOverrun& overrun : memory.overruns) set({&overrun.last});
+  for (AccountStatements& account : memory.statements) set({&account.updated});
   for (ArrivalTime& arrival : memory.arrivals) set({&arrival.time});
   memory.arrivals.erase(std::unique(memory.arrivals.begin(), memory.arrivals.end()),
                         memory.arrivals.end());

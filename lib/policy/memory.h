@@ -63,6 +63,17 @@ void fold_ended(const JobKey& job, const std::string& account, const std::string
 /// elastic only, since no other reads it.
 void fold_work(const JobKey& job, const ProfileName& profile, Seconds now, Memory& memory);
 
+/// A job that ended and will not start again.
+struct EndedJob {
+  std::string account{};
+  std::optional<Work> work{};  ///< in all, as its hints state
+  bool completed = false;      ///< by itself
+};
+
+/// Adds how the statement of a job held to those of its account. One that did not complete says
+/// something only where it did more than it stated.
+void fold_statement(const JobKey& job, const EndedJob& ended, Seconds now, Memory& memory);
+
 /// Makes the jobs predictable that are due for it. For full rounds, see promote_all().
 void promote_predictable(Memory& memory);
 

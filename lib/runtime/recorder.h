@@ -60,6 +60,8 @@ class Recorder {
   /// The jobs ended by themselves: what they did counts for their job types. After their last
   /// reports.
   void record_works(const std::vector<JobKey>& completed, Memory& memory);
+  /// Notes how the stated work of the jobs of ended() held; these completed.
+  void record_statements(const std::vector<JobKey>& completed, Memory& memory);
 
   /// Completes the summaries of the runs that ended in the last round: which ended by themselves,
   /// and what `models` know of a better request. Returns them. After their last reports.

@@ -87,6 +87,15 @@ void Recorder::record_works(const std::vector<JobKey>& completed, Memory& memory
   }
 }
 
+void Recorder::record_statements(const std::vector<JobKey>& completed, Memory& memory) {
+  for (const JobKey& key : ended_) {
+    const RunFacts* facts = running_jobs_.find(key);
+    if (facts == nullptr || !facts->managed) continue;
+    const bool ended_itself = std::ranges::find(completed, key) != completed.end();
+    fold_statement(key, {facts->account, facts->work, ended_itself}, facts->left, memory);
+  }
+}
+
 std::vector<std::shared_ptr<const StartRecord>> Recorder::summarise(
     const std::vector<JobKey>& completed, const Models& models) {
   std::vector<std::shared_ptr<const StartRecord>> records;

@@ -398,6 +398,7 @@ void Loop::record_ends(const Models& models) {
   const std::vector<JobKey> completed = snapshots_.completed(recorder_.ended(), *config_);
   if (config_->mode == Mode::kElastic && !config_->off(Mechanism::kUsualWork))
     recorder_.record_works(completed, memory_);
+  if (!config_->off(Mechanism::kStatements)) recorder_.record_statements(completed, memory_);
   const auto summaries = recorder_.summarise(completed, models);
   if (!places() || config_->job_summary != "admin-comment") return;
   write_admin_comments(summaries, *config_, times_);

@@ -18,7 +18,7 @@ OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", 
              "threads", "rewrite", "put-back", "restore", "resv-mask", "publish", "private-data",
              "store", "learning", "orders", "plans", "segment", "round-size", "job-env", "hints",
              "hints-update", "hints-read", "messages", "message-rate", "message-uid", "save",
-             "settle", "launch", "prove", "overrun", "guarantee", "shrink-repair", "restart",
+             "settle", "launch", "prove", "overrun", "statements", "guarantee", "shrink-repair", "restart",
              "keep-place", "trade", "trial", "mix", "cpus", "grow", "keep-nodes", "job-summary", "change-costs",
              "usual-work", "notice", "hold-size", "elasticity")
 #: What a scenario may need of the machine.

@@ -127,6 +127,8 @@ def profiles_in_memory(seed):
         profiles = sorted((name(rng, "acct"), name(rng, "jobtype")) for _ in range(3))
         memory[part] = [{"account": account, "job_type": job_type, "updated": golden.NOW} | values
                         for account, job_type in profiles]
+    memory["statements"] = [{"account": account, "updated": golden.NOW, "ended": [{"ratio": 2}]}
+                            for account in sorted(name(rng, "acct") for _ in range(3))]
     return memory
 
 

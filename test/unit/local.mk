@@ -105,6 +105,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/mixed_type_test.cc \
   test/unit/policy/need_test.cc \
   test/unit/policy/overrun_test.cc \
+  test/unit/policy/stated_work_test.cc \
   test/unit/policy/place_choose_test.cc \
   test/unit/policy/progress_history_test.cc \
   test/unit/policy/progress_test.cc \

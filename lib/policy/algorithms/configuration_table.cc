@@ -20,6 +20,7 @@
 #include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/size.h"
+#include "lib/policy/algorithms/stated_work.h"
 
 namespace rubato {
 namespace {
@@ -106,6 +107,7 @@ class TableMaker {
   [[nodiscard]] double since_report(const Job& job, const Progress& progress) const;
   [[nodiscard]] std::optional<double> told_work(const Job& job, double goodput) const;
   [[nodiscard]] std::optional<double> attained_work(const Job& job) const;
+  [[nodiscard]] std::optional<double> stated_left(const Job& job) const;
   [[nodiscard]] std::optional<double> usual_work(const Job& job, double goodput) const;
   [[nodiscard]] double work_of(const Job& job, double goodput) const;
   [[nodiscard]] double time_left(const Job& job) const;
@@ -172,11 +174,17 @@ double TableMaker::since_report(const Job& job, const Progress& progress) const 
   return std::max(static_cast<double>(input_.now) - from, 0.0);
 }
 
+// Efficient samples that are left by what the job states, where that counts.
+std::optional<double> TableMaker::stated_left(const Job& job) const {
+  if (!believed(forecasts_.service, job.key)) return std::nullopt;
+  return work_left(input_.snapshot, job);
+}
+
 // Efficient samples that are left, by what ended jobs of its type did; none without such jobs, or
 // if the job tells its work.
 std::optional<double> TableMaker::usual_work(const Job& job, double goodput) const {
   const Snapshot& snapshot = input_.snapshot;
-  if (input_.config.off(Mechanism::kUsualWork) || work_left(snapshot, job)) return std::nullopt;
+  if (input_.config.off(Mechanism::kUsualWork) || stated_left(job)) return std::nullopt;
   double done = work_done(snapshot, job);
   const Progress* const progress = progress_of(snapshot.memory, job.key);
   if (progress != nullptr) done += progress->goodput() * since_report(job, *progress);
@@ -189,7 +197,7 @@ std::optional<double> TableMaker::usual_work(const Job& job, double goodput) con
 // its last report; none if it does not tell, its forecasts are bad, or it should have ended.
 std::optional<double> TableMaker::told_work(const Job& job, double goodput) const {
   const Snapshot& snapshot = input_.snapshot;
-  const std::optional<double> left = work_left(snapshot, job);
+  const std::optional<double> left = stated_left(job);
   if (!left || !predictability(snapshot, job, spec_.profile, true).predictable) return std::nullopt;
   const Progress* const progress = progress_of(snapshot.memory, job.key);
   const double rate = progress != nullptr ? progress->goodput() : goodput;
@@ -222,7 +230,7 @@ double TableMaker::work_of(const Job& job, double goodput) const {
     if (const auto done = attained_work(job)) return std::max(*done, goodput * job.costs.restart);
     return goodput * seconds_left(snapshot, job, input_.models.forecasts(), input_.now);
   }
-  const std::optional<double> left = work_left(snapshot, job);
+  const std::optional<double> left = stated_left(job);
   if (left) return past_overrun(input_, job) == nullptr ? *left : goodput * limit_of(job);
   const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
   const Service* const service = service_of(forecasts_.service, job.key);

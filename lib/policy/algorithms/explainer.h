@@ -76,6 +76,7 @@ class Explainer {
                          Account& account);
   [[nodiscard]] std::string why_as_requested(const PendingEntry& entry) const;
   void level(const PendingEntry& entry, Account& account) const;
+  [[nodiscard]] std::string need_by(const JobNeed& need, const Job& job) const;
   void need(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
   void predictable(const PendingEntry& entry, const Service& service, Account& account) const;
   [[nodiscard]] std::string forecast_of(const TypeChoice& choice, TypeId type,

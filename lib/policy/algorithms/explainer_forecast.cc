@@ -7,7 +7,10 @@
 
 #include "lib/base/text.h"
 #include "lib/core/resize_request.h"
+#include "lib/model/progress/statements.h"
 #include "lib/policy/algorithms/explainer.h"
+#include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/stated_work.h"
 
 namespace rubato {
 namespace {
@@ -112,17 +115,34 @@ void Explainer::level(const PendingEntry& entry, Account& account) const {
   predictable(entry, *found, account);
 }
 
+// From what its need follows.
+std::string Explainer::need_by(const JobNeed& need, const Job& job) const {
+  if (need.overran != 0)
+    return fmt::format("by its time limit, since job {} of its user ran past its stated work",
+                       need.overran);
+  const auto& statements = input_.snapshot.memory.statements;
+  const double factor = statement_factor(statements, job.account).value_or(1);
+  const bool stated = job.hints && job.hints->work;
+  if (need.told && factor > 1 && stated && job.hints->work->unit != WorkUnit::kTargetLoss)
+    return fmt::format(
+        "by its own work and speed; jobs of its account did {:.1f} times the work that they "
+        "stated, so its own counts {:.1f} times",
+        factor, factor);
+  if (need.told) return "by its own work and speed";
+  if (!believed(forecasts_.service, job.key))
+    return fmt::format(
+        "if it runs as long as is usual: its stated work counts once {} jobs of its account have "
+        "ended and reported how much of theirs they did",
+        kMinStatements);
+  return "if it runs as long as is usual";
+}
+
 // What it is expected to need, which decides inside its level, and why it has nothing reserved.
 void Explainer::need(const PendingEntry& entry, const EntryOutcome& outcome,
                      Account& account) const {
   if (const JobNeed* const found = need_of(forecasts_.needs, entry.job->key)) {
-    const std::string by =
-        found->overran != 0
-            ? fmt::format("by its time limit, since job {} of its user ran past its stated work",
-                          found->overran)
-        : found->told ? "by its own work and speed"
-                      : "if it runs as long as is usual";
-    account.say("need", fmt::format("{:.0f} GPU-seconds, {}", found->gpu_seconds, by));
+    account.say("need", fmt::format("{:.0f} GPU-seconds, {}", found->gpu_seconds,
+                                    need_by(*found, *entry.job)));
     account.say("response_ratio", fmt::format("{:.1f}", found->response));
     account.say("size_class", found->size_class);
   }

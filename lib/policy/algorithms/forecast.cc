@@ -6,6 +6,7 @@
 
 #include "lib/model/progress/done_work.h"
 #include "lib/model/progress/predictability.h"
+#include "lib/model/progress/statements.h"
 
 namespace rubato {
 namespace {
@@ -15,6 +16,20 @@ constexpr int kJudged = PredictabilityRules().min_scored;
 constexpr double kBad = PredictabilityRules().demote;
 // Noise is rounded to this step of its logarithm, so that small changes ask no new forecasts.
 constexpr double kNoiseStep = 0.1;
+
+// The work that hints state as samples or steps, in efficient samples.
+std::optional<double> stated_samples(const Snapshot& snapshot, const Job& job,
+                                     const ProgressHistory* history) {
+  const Work& work = *job.hints->work;
+  const auto count = static_cast<double>(work.count);
+  if (work.unit == WorkUnit::kSamples) return count;
+  const Progress* const progress = progress_of(snapshot.memory, job.key);
+  if (progress != nullptr && progress->batch > 0)
+    return count * static_cast<double>(progress->batch);
+  if (history != nullptr && history->total > 0) return history->total;  // before it was requeued
+  if (!job.hints->batch) return std::nullopt;
+  return count * static_cast<double>(job.hints->batch->max);
+}
 
 }  // namespace
 
@@ -28,24 +43,20 @@ ProfileName profile_of(const Job& job, const Config& config) {
 std::optional<double> work_left(const Snapshot& snapshot, const Job& job) {
   if (!job.hints || !job.hints->work) return std::nullopt;
   const Work& work = *job.hints->work;
-  const Progress* progress = progress_of(snapshot.memory, job.key);
   const ProgressHistory* history = progress_history_of(snapshot.memory, job.key);
-  const bool forecast = history != nullptr && history->total > 0;
-  std::optional<double> total;
-  if (work.unit == WorkUnit::kSamples) total = static_cast<double>(work.count);
-  if (work.unit == WorkUnit::kTargetLoss && forecast) total = history->total;
-  if (work.unit == WorkUnit::kSteps) {
-    if (progress != nullptr) {
-      const std::optional<double> left = work_left(work, *progress);
-      if (left) return std::max(*left, 1.0);
-    }
-    if (forecast)
-      total = history->total;  // before it was requeued
-    else if (job.hints->batch)
-      total = static_cast<double>(work.count) * static_cast<double>(job.hints->batch->max);
+  if (work.unit == WorkUnit::kTargetLoss) {
+    if (history == nullptr || !(history->total > 0)) return std::nullopt;
+    return std::max(history->total - work_done(snapshot, job), 1.0);
   }
+  const std::optional<double> total = stated_samples(snapshot, job, history);
   if (!total) return std::nullopt;
-  return std::max(*total - work_done(snapshot, job), 1.0);
+  const Progress* progress = progress_of(snapshot.memory, job.key);
+  const bool in_steps = work.unit == WorkUnit::kSteps && progress != nullptr && progress->batch > 0;
+  const double done = in_steps ? steps_done(*progress) * static_cast<double>(progress->batch)
+                               : work_done(snapshot, job);
+  const double factor = statement_factor(snapshot.memory.statements, job.account).value_or(1);
+  if (done > kStatementSlack * factor * *total) return std::nullopt;
+  return std::max(factor * *total - done, 1.0);
 }
 
 double work_done(const Snapshot& snapshot, const Job& job) {

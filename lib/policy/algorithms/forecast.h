@@ -14,7 +14,9 @@ namespace rubato {
 [[nodiscard]] ProfileName profile_of(const Job& job, const Config& config);
 
 /// Work that is left, in efficient samples: its quotient by Forecast::goodput() is a time. At least
-/// 1; nullopt if the job does not say how much there is, and its loss does not show it either.
+/// 1. Stated work counts as far as the statements of the account held so far (statement_factor).
+/// nullopt if the job states none and its loss does not show it either, or if it did more than
+/// kStatementSlack times as much.
 [[nodiscard]] std::optional<double> work_left(const Snapshot& snapshot, const Job& job);
 /// Efficient samples done.
 [[nodiscard]] double work_done(const Snapshot& snapshot, const Job& job);

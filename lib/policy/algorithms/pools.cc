@@ -61,7 +61,8 @@ class Counter {
     if (service.counted || (!fresh && before == nullptr)) return;
     const TypeId type = type_of(job);
     const int gpus = std::max(static_cast<int>(requested_gpus(job)), 1);
-    const std::optional<double> seconds = seconds_on(job, type, gpus);
+    const std::optional<double> seconds =
+        service.believed ? seconds_on(job, type, gpus) : std::nullopt;
     service.counted = seconds.has_value();
     if (!fresh && !seconds) return;
     LoadArrival arrival;

@@ -11,6 +11,7 @@
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/levels.h"
 #include "lib/policy/algorithms/overrun.h"
+#include "lib/policy/algorithms/stated_work.h"
 
 namespace rubato {
 namespace {
@@ -116,6 +117,7 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
   const RoundInput input{snapshot, models, config, now};
   const std::set<std::string> types = gpu_types(snapshot);
   const double fastest = fastest_of(types, models);
+  const StatedWork stated(input);
   std::map<JobKey, Service> services;
   std::vector<LevelInput> inputs;
   for (const Job& job : snapshot.jobs) {
@@ -132,7 +134,8 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
                      ? known_speed
                      : predictability(snapshot, job, profile, known_speed).predictable);
     const bool overran = past_overrun(input, job) != nullptr;
-    if (overran) service.predictable = false;
+    service.believed = stated.counts(job);
+    if (overran || !service.believed) service.predictable = false;
     if (!service.predictable) left.reset();
     if (overran) left = at_time_limit(job);
     inputs.push_back({.job = job.key,

@@ -377,7 +377,7 @@ class RoundPolicy final : public Policy {
     heard.gpus = throughput.configuration.gpus;
     heard.start = throughput.run_start;
     fold_forecast(throughput.job, heard, work_of(view), memory_);
-    jobs_.insert_or_assign(view.index, Known{throughput.job, throughput.profile});
+    jobs_.insert_or_assign(view.index, Known{throughput.job, throughput.profile, work_of(view)});
   }
 
   /// Moves the measurements of ended jobs to their profiles.
@@ -392,6 +392,8 @@ class RoundPolicy final : public Policy {
       fold_ended(one->second.key, one->second.profile.account, one->second.profile.job_type,
                  at(state.now), memory_);
       if (elastic()) fold_work(one->second.key, one->second.profile, at(state.now), memory_);
+      fold_statement(one->second.key, {one->second.profile.account, one->second.work, true},
+                     at(state.now), memory_);
       started_.erase(one->first);
       one = jobs_.erase(one);
     }
@@ -444,6 +446,7 @@ class RoundPolicy final : public Policy {
   struct Known {
     JobKey key;
     ProfileName profile;
+    std::optional<Work> work;
   };
 
   Information information_;

@@ -77,3 +77,55 @@ def a_user_gains_once_by_understated_work(c):
     first = c.cmd(f"squeue -h -t R -w {node} -o %i").split()
     check(first == [str(honest)], f"job {honest}, whose user kept its word", first)
     check(f"job {past} of its user ran past its stated work" in said, "the reason in explain", said)
+
+
+@scenario(cluster="share", needs=["rubato"], negative="statements", timeout=400, tier=2)
+def stated_work_passes_another_account_once_three_jobs_held_theirs(c):
+    """A job that states little work waits for a job of another account until three jobs of its own kept their word
+
+    Two accounts, one node. squeue shows which of two waiting jobs starts: first the one that was submitted first, then,
+    when three jobs of the other account have done what they stated, the one that states less.
+    """
+    kind = c.fresh_name("plain")
+    c.write_rubato_conf(learn.CONF + f"JobType={kind} Shared=yes\n")
+    c.restart_ctld()
+    for job in learn.measure(c, kind):
+        c.cmd(f"scancel {job}")
+        c.wait_state(job, "CANCELLED", 60)
+    node = learn.PLACES["v100"][0]
+    whole = f"-w {node} --exclusive --gpus=v100:1 -t 60"
+
+    def submit(account, samples, options, script="sleep 600"):
+        return c.sbatch(f"{options} -A {account} --comment='rubato:job-type={kind};samples={samples}'", script)
+
+    def three_keep_their_word(account):
+        jobs = [submit(account, 100, "--gpus=a100:1 -t 60", "sleep 15") for _ in range(3)]
+        for job in jobs:
+            c.wait_state(job, "RUNNING", 60)
+            c.cmd(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=30;batch=8'")
+        for job in jobs:
+            c.wait_state(job, "COMPLETED", 60)
+
+    def starts_first():
+        """Of a job of `lab` and a later one of `ai` that states less."""
+        blocker = c.sbatch(whole, "sleep 600")
+        c.wait_state(blocker, "RUNNING", 60)
+        jobs = {"lab": submit("lab", 40000, whole), "ai": submit("ai", 100, whole)}
+        said = c.wait(lambda: told(c, jobs["ai"]).get("facts", {}).get("need", ""), 60, "the need of the job of ai")
+        c.cmd(f"rubato explain {jobs['lab']}; rubato explain {jobs['ai']}", check=False)
+        c.cmd(f"scancel {blocker}")
+        c.wait(lambda: c.ask(f"squeue -h -t R -w {node}").strip(), 60, "the next job to start")
+        first = c.cmd(f"squeue -h -t R -w {node} -o %i").split()
+        for job in jobs.values():
+            c.cmd(f"scancel {job}")
+            c.wait_state(job, "CANCELLED", 60)
+        return [account for account, job in jobs.items() if first == [str(job)]], said
+
+    three_keep_their_word("lab")
+    first, said = starts_first()
+    check(first == ["lab"], "the job of lab, which came first", first)
+    check("once 3 jobs of its account have ended" in said, "the reason in explain", said)
+    three_keep_their_word("ai")
+    first, said = starts_first()
+    check(first == ["ai"], "the job of ai, which states less", first)
+    check("by its own work and speed" in said, "that its work counts", said)

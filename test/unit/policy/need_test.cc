@@ -130,6 +130,7 @@ TEST(JobNeed, OneThatTellsNothingTakesTheUsualPartOfItsLimit) {
   const Seconds limits[] = {1'000, 2'000, 10'000};  // they use 1/10, 1/2 and all of these
   for (std::size_t i = 0; i < 3; ++i) snapshot.jobs[i].time_limit = limits[i];
   add_pending(snapshot, 4).time_limit = 4'000;
+  for (Job& job : snapshot.jobs) job.account = "lab";
   const std::vector<JobNeed> needs = needs_of(snapshot, learnt());
   ASSERT_EQ(needs.size(), 4U);
   EXPECT_FALSE(needs[3].told);
@@ -144,6 +145,7 @@ TEST(JobNeed, OneThatTellsNothingIsNeitherShorterNorLongerThanAllThatTell) {
   add_pending(snapshot, 1).time_limit = kForever / 2;
   add_pending(snapshot, 1).time_limit = 1'500;
   add_pending(snapshot, 1).time_limit = 600;
+  for (Job& job : snapshot.jobs) job.account = "lab";
   const std::vector<JobNeed> needs = needs_of(snapshot, learnt());
   ASSERT_EQ(needs.size(), 5U);
   EXPECT_NEAR(needs[2].gpu_seconds, needs[1].gpu_seconds, 1e-6);

@@ -609,6 +609,7 @@ TEST(Trade, AJobWithoutHintsTakesPart) {
   const JobKey longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000).key;
   Job& plain = add_pending(snapshot, 4);
   plain.time_limit = 600;
+  plain.account = "lab";
   const JobKey shorter = plain.key;
   const Plan plan = round_of(snapshot);
   ASSERT_EQ(plan.changes.size(), 1U);

@@ -52,6 +52,7 @@ std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& f
   for (const ProfileNoise& one : snapshot.memory.noises) names.insert(one.account);
   for (const ProfileWork& one : snapshot.memory.works) names.insert(one.account);
   for (const ProfileCosts& one : snapshot.memory.change_costs) names.insert(one.account);
+  for (const AccountStatements& one : snapshot.memory.statements) names.insert(one.account);
   return names;
 }
 
@@ -141,6 +142,8 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
   rename(plain.memory.noises);
   rename(plain.memory.works);
   rename(plain.memory.change_costs);
+  for (AccountStatements& one : plain.memory.statements) accounts.replace(one.account);
+  std::ranges::sort(plain.memory.statements, {}, &AccountStatements::account);
   ModelsFit plain_fit = fit;
   const auto replace = [&](ProfileName& profile) {
     accounts.replace(profile.account);
