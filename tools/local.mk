@@ -158,6 +158,8 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/stats/stats_view.h \
   tools/rubato/stats/verdict_records.h \
   tools/rubato/whatif/cmd_whatif.cc \
+  tools/rubato/whatif/mode_change.cc \
+  tools/rubato/whatif/mode_change.h \
   tools/rubato/whatif/whatif_job.cc \
   tools/rubato/whatif/whatif_job.h \
   tools/rubato/whatif/whatif_options.cc \
@@ -260,6 +262,7 @@ dist_schema_DATA = \
   docs/schema/rubato.snapshot.1.json \
   docs/schema/rubato.stats.1.json \
   docs/schema/rubato.validate.1.json \
+  docs/schema/rubato.whatif-mode.1.json \
   docs/schema/rubato.whatif.1.json
 
 # `make config-docs`, `make hints-docs` and `make schema-docs` write man pages, examples and schemas again

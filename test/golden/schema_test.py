@@ -79,6 +79,8 @@ COMMANDS = {
     "rubato.wait-resize.1": [NOTICE + "rubato wait-resize --job 12 --json", "rubato wait-resize --json"],
     "rubato.whatif.1": ["rubato whatif -p gpu -G 1 -t 10 --json", "rubato whatif -p none --json",
                         "rm -r state; rubato whatif -p gpu -G 1 -t 10 --json"],
+    "rubato.whatif-mode.1": ["rubato whatif --mode elastic --json", "rubato whatif --mode elastic -G 1 --json",
+                             "rm -r state; rubato whatif --mode elastic --json"],
     "rubato.plan.1": [f"{REPLAY} --config etc/rubato.conf", f"{REPLAY} --json",
                       "cat state/rubato/publish/plan.json"],
     "rubato.rehearse.1": [CONSENT + "rubato rehearse 901 --dry-run --json", "rubato rehearse 1 --json"],

@@ -40,6 +40,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"stats", &statistics_schema},
     {"wait-resize", &wait_resize_schema},
     {"whatif", &whatif_schema},
+    {"whatif-mode", &whatif_mode_schema},
 };
 
 }  // namespace rubato

@@ -12,6 +12,7 @@
 #include "tools/rubato/resize/resize_records.h"
 #include "tools/rubato/simulate/simulate_records.h"
 #include "tools/rubato/wait_resize/wait_resize_records.h"
+#include "tools/rubato/whatif/mode_change.h"
 #include "tools/rubato/whatif/whatif_records.h"
 
 namespace rubato {
@@ -99,6 +100,13 @@ std::string whatif_schema() {
   return document_schema<tools::WhatIfAnswer>(
       command_schema(tools::kWhatIfSchema, "rubato whatif --json",
                      "When a job would start and end, if it were submitted now."),
+      Members::kClosed);
+}
+
+std::string whatif_mode_schema() {
+  return document_schema<tools::ModeAnswer>(
+      command_schema(tools::kWhatIfModeSchema, "rubato whatif --mode elastic --json",
+                     "What mode elastic would do in the next round."),
       Members::kClosed);
 }
 

@@ -38,5 +38,7 @@ namespace rubato {
 
 /// docs/schema/rubato.whatif.1.json.
 [[nodiscard]] std::string whatif_schema();
+/// docs/schema/rubato.whatif-mode.1.json.
+[[nodiscard]] std::string whatif_mode_schema();
 
 }  // namespace rubato

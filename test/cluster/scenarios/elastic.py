@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mode=elastic: the round changes jobs that run."""
+import json
 import os
 import re
 
@@ -243,6 +244,34 @@ def min_scaling_bounds_what_more_gpus_must_gain(c):
               (gpus_of(c, job), c.job(job)["Restarts"]))
         c.write_rubato_conf(CONF)
         c.expect(lambda: gpus_of(c, job), 8, "GPUs of the job without that line", LONG)
+    finally:
+        tell_state(c, job)
+    c.cmd(f"scancel {job}")
+
+
+@scenario(cluster="elastic", needs=["rubato"], negative="trade", timeout=400, tier=2)
+def whatif_tells_in_observe_what_mode_elastic_then_does(c):
+    """`rubato whatif --mode elastic` says that a job of 2 GPUs would restart with 8; with Mode=elastic it does
+
+    Before, in mode observe, it keeps its GPUs.
+    """
+    c.write_rubato_conf(CONF.replace("Mode=elastic", "Mode=observe"))
+    kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
+    job = c.sbatch(f"--gpus=2 -n2 -t 600 {hints(kind, '2,4,8')}", TRAINS)
+    c.expect(lambda: gpus_of(c, job), 2, "GPUs of the job", LONG)
+
+    def told():
+        answer = json.loads(c.ask("rubato whatif --mode elastic --json 2>/dev/null", check=False) or "{}")
+        return {change["id"]: (change["action"], change["gpus_now"], change["gpus"])
+                for change in answer.get("changes", [])}
+    c.wait(lambda: job in told(), LONG, "the job in rubato whatif")
+    c.cmd("rubato whatif --mode elastic")
+    check(told() == {job: ("restart", 2, 8)}, "a restart with 8 instead of 2 GPUs", told())
+    check((gpus_of(c, job), c.job(job)["Restarts"]) == (2, "0"), "2 GPUs and no restart in mode observe",
+          (gpus_of(c, job), c.job(job)["Restarts"]))
+    c.write_rubato_conf(CONF)
+    try:
+        c.expect(lambda: gpus_of(c, job), 8, "GPUs of the job in mode elastic", LONG)
     finally:
         tell_state(c, job)
     c.cmd(f"scancel {job}")

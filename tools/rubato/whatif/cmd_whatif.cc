@@ -12,6 +12,7 @@
 #include "lib/json/record_writer.h"
 #include "lib/replay/whatif.h"
 #include "lib/runtime/user_names.h"
+#include "tools/rubato/whatif/mode_change.h"
 #include "tools/rubato/whatif/whatif_job.h"
 #include "tools/rubato/whatif/whatif_options.h"
 #include "tools/rubato/whatif/whatif_records.h"
@@ -33,6 +34,7 @@ constexpr int kSacctmgrTimeout = 5000;
 struct Options {
   SubmitOptions submit;
   std::string script;
+  std::string mode;  ///< "elastic", or "" for a job
   int priority = 0;
 };
 
@@ -153,7 +155,43 @@ WhatIfAnswer answer_of(const Job& job, const Snapshot& snapshot, const Models& m
   return answer;
 }
 
+std::string wrong_mode(const std::string& word) {
+  return word == "elastic" ? ""
+                           : fmt::format("\"{}\" is no mode to ask about; write elastic", word);
+}
+
+int run_mode(const Globals& globals, const Options& options) {
+  if (!options.script.empty() || options.submit.given())
+    return report_failure(globals, kWhatIfModeSchema, kUsage,
+                          "whatif: --mode asks about the jobs that are there; leave out the script "
+                          "and the options of sbatch");
+  const auto fails = [&](Exit exit, const std::string& text) {
+    return report_failure(globals, kWhatIfModeSchema, exit, text);
+  };
+  std::vector<std::string> notes;
+  const auto site = find_source(globals.publish_dir);
+  if (!site) return fails(kFailed, site.error().text);
+  const auto published = read_snapshot(*site);
+  if (!published) return fails(kUnreachable, published.error().text);
+  if (const auto why = out_of_date(*site, notes)) return fails(kUnreachable, *why);
+  const Snapshot& snapshot = published->snapshot;
+  if (snapshot.private_data.jobs && !sees_all(*site, "snapshot.json"))
+    notes.emplace_back("PrivateData hides jobs of others, so that the round does not see them");
+  const Models models = models_with(read_models_fit(*site).value_or(ModelsFit{}), site->config);
+  const ModeAnswer answer = elastic_answer(snapshot, models, site->config);
+  if (globals.json) {
+    Json json = document(kWhatIfModeSchema, snapshot.slurm_version, notes);
+    json.update(json::json_of(answer));
+    print_json(json);
+    return kOk;
+  }
+  print_answer(answer, site->config);
+  for (const std::string& one : notes) fmt::print("{}.\n", one);
+  return kOk;
+}
+
 int run(const Globals& globals, const Options& options) {
+  if (!options.mode.empty()) return run_mode(globals, options);
   std::vector<std::string> notes;
   const auto submit = with_script(options, notes);
   if (!submit) return failure(globals, kFailed, submit.error().text);
@@ -180,6 +218,8 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
   line.argument("SCRIPT", options->script, "A job script, for its #SBATCH lines; - reads stdin");
   line.number("--priority", options->priority, 1, std::numeric_limits<int>::max(), "N",
               "Slurm priority of the job (default: the lowest of its partition)");
+  line.text("--mode", options->mode, "MODE",
+            "Instead of a job: what mode elastic would do in the next round", wrong_mode);
   add_submit_options(line, options->submit);
   return [options, &globals] { return run(globals, *options); };
 }

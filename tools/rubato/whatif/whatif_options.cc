@@ -98,10 +98,26 @@ std::vector<std::string> that_matter(const std::vector<std::string>& words) {
   return names;
 }
 
+constexpr std::array kTexts{
+    &SubmitOptions::partition,     &SubmitOptions::account,        &SubmitOptions::qos,
+    &SubmitOptions::time,          &SubmitOptions::gpus,           &SubmitOptions::gpus_per_node,
+    &SubmitOptions::gpus_per_task, &SubmitOptions::gres,           &SubmitOptions::nodes,
+    &SubmitOptions::memory,        &SubmitOptions::memory_per_cpu, &SubmitOptions::memory_per_gpu,
+    &SubmitOptions::comment};
+constexpr std::array kNumbers{&SubmitOptions::tasks, &SubmitOptions::cpus_per_task,
+                              &SubmitOptions::cpus_per_gpu};
+
 }  // namespace
 
 SubmitOptions::SubmitOptions()
     : hint_values(hint_options().size()), hint_given(hint_options().size(), false) {}
+
+bool SubmitOptions::given() const {
+  return exclusive || no_requeue ||
+         std::ranges::any_of(kTexts, [this](auto member) { return !(this->*member).empty(); }) ||
+         std::ranges::any_of(kNumbers, [this](auto member) { return this->*member > 0; }) ||
+         std::ranges::find(hint_given, true) != hint_given.end();
+}
 
 std::vector<OptionPair> SubmitOptions::hints() const {
   std::vector<OptionPair> pairs;
@@ -169,16 +185,9 @@ Result<ScriptOptions> read_script(std::string_view text, const std::string& path
 }
 
 SubmitOptions merged(const SubmitOptions& strong, SubmitOptions weak) {
-  constexpr std::array kTexts{
-      &SubmitOptions::partition,     &SubmitOptions::account,        &SubmitOptions::qos,
-      &SubmitOptions::time,          &SubmitOptions::gpus,           &SubmitOptions::gpus_per_node,
-      &SubmitOptions::gpus_per_task, &SubmitOptions::gres,           &SubmitOptions::nodes,
-      &SubmitOptions::memory,        &SubmitOptions::memory_per_cpu, &SubmitOptions::memory_per_gpu,
-      &SubmitOptions::comment};
   for (const auto member : kTexts)
     if (!(strong.*member).empty()) weak.*member = strong.*member;
-  for (const auto member :
-       {&SubmitOptions::tasks, &SubmitOptions::cpus_per_task, &SubmitOptions::cpus_per_gpu})
+  for (const auto member : kNumbers)
     if (strong.*member > 0) weak.*member = strong.*member;
   if (!(strong.memory + strong.memory_per_cpu + strong.memory_per_gpu).empty()) {
     weak.memory = strong.memory;

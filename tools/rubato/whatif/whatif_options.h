@@ -40,6 +40,8 @@ struct SubmitOptions {
   std::deque<bool> hint_given;
 
   SubmitOptions();
+  /// Some option is there.
+  [[nodiscard]] bool given() const;
   /// Options as parse_options() takes them.
   [[nodiscard]] std::vector<OptionPair> hints() const;
 };
