@@ -11,7 +11,6 @@
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/size.h"
-#include "lib/policy/algorithms/stated_work.h"
 #include "lib/policy/algorithms/type_chooser.h"
 
 namespace rubato {
@@ -59,8 +58,8 @@ void TypeChooser::add(PendingEntry& entry) {
     forecast(job, candidate);
   }
   candidate.start_seconds = input_.models.forecasts().start_seconds(job.key);
-  if (past_overrun(input_, job) == nullptr && believed(forecasts_.service, job.key))
-    candidate.left = work_left(input_.snapshot, job);
+  // Not only believed work: the size that a job takes changes no order.
+  if (past_overrun(input_, job) == nullptr) candidate.left = work_left(input_.snapshot, job);
   candidate.sized = !size_refused(input_.snapshot.memory, job.key);
   candidates_.push_back(std::move(candidate));
 }
