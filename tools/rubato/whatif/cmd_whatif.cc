@@ -161,7 +161,7 @@ std::string wrong_mode(const std::string& word) {
 }
 
 int run_mode(const Globals& globals, const Options& options) {
-  if (!options.script.empty() || options.submit.given())
+  if (!options.script.empty() || options.priority > 0 || options.submit.given())
     return report_failure(globals, kWhatIfModeSchema, kUsage,
                           "whatif: --mode asks about the jobs that are there; leave out the script "
                           "and the options of sbatch");
