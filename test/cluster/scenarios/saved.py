@@ -27,6 +27,21 @@ def wait_quiet(c):
     c.wait(lambda: written(c) and time.time() - written(c) > 8, 60, "slurmctld to save no more")
 
 
+def started_and_saved(c, options, script):
+    """Submits a job and waits until its start is saved; its id.
+
+    After 5 s without a save slurmctld saves at once. A save at the submit of a job that starts at once may hold
+    its start, or may not, so the job starts later.
+    """
+    before = time.time()
+    job = c.sbatch(f"{options} --begin=now+8", script)
+    c.wait(lambda: written(c) > before, 20, "job_state to be written after the submit")
+    c.wait_state(job, "RUNNING", 30)
+    # The time of a file may be some milliseconds early.
+    c.wait(lambda: written(c) > c.times(job).start - 0.1, 20, "job_state to be written after the start")
+    return job
+
+
 def unharmed(c, job):
     """The job runs, and its start drained no node."""
     c.cmd(f"squeue -j {job} -o '%i %T %N %r'")
@@ -41,10 +56,7 @@ def unharmed(c, job):
 def running_job_survives_a_kill_in_the_quiet(c):
     """A job goes on when slurmctld is killed, though nothing has happened since it started"""
     wait_quiet(c)
-    job = c.sbatch("--gpus=a100:1 -t 5", "sleep 600")
-    c.wait_state(job, "RUNNING", 30)
-    started = time.time()
-    c.wait(lambda: written(c) > started, 20, "job_state to be written after the start")
+    job = started_and_saved(c, "--gpus=a100:1 -t 5", "sleep 600")
     c.kill9_ctld()
     c.start_ctld()
     c.wait(lambda: not c.ask("sinfo -h -t unknown,no_respond -o %N").strip(), 60,
@@ -113,10 +125,7 @@ def launch_that_was_lost_is_made_again(c):
     out = c.path("out", c.fresh_name("launched"))
     slurmd = c.daemon_pids("run/slurmd.n3.pid")[0]
     proc.send(slurmd, signal.SIGSTOP)
-    job = c.sbatch(f"-w n3 --gpus=1 -t 10 --requeue -o {out}", "echo it ran; sleep 2")
-    c.wait_state(job, "RUNNING", 30)
-    started = time.time()
-    c.wait(lambda: written(c) > started, 20, "job_state to be written after the start")
+    job = started_and_saved(c, f"-w n3 --gpus=1 -t 10 --requeue -o {out}", "echo it ran; sleep 2")
     c.kill9_ctld()
     proc.send(slurmd, signal.SIGKILL)
     c.start_slurmd("n3")
