@@ -71,6 +71,46 @@ double area_of(const ConfigurationTable& table, const std::vector<double>& relat
   return least;
 }
 
+// GPUs that the market decides about, in mean GPUs.
+double mean_gpus(const std::vector<int>& gpus, const std::vector<double>& relative) {
+  double worth = 0;
+  for (std::size_t type = 0; type < gpus.size(); ++type) worth += gpus[type] * relative[type];
+  return worth;
+}
+
+ClosingJob closing_job(const ConfigurationTable& table, double area, double worth,
+                       const std::vector<double>& relative) {
+  double held = area;
+  for (const NextConfiguration& row : table.rows) {
+    if (row.trial || row.seconds > table.fastest) continue;
+    held = row.seconds * row.gpus * relative[row.type];
+    break;
+  }
+  return {table.fastest, held / worth, area / worth};
+}
+
+// The factor on the value of each job by which it goes before others in a queue that closes. How
+// long jobs of unknown work are is a guess: each counts as the mean of the others.
+std::vector<double> urgencies_of(const RoundInput& input, const Closing& closing, double worth,
+                                 const std::vector<ConfigurationTable>& tables,
+                                 const std::vector<RankedJob>& jobs,
+                                 const std::vector<double>& relative) {
+  std::vector<double> urgencies(jobs.size(), 1);
+  if (!(worth > 0)) return urgencies;
+  double sum = 0;
+  int told = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    // A job whose stated work is not believed gains nothing by a long time limit.
+    if (!tables[i].told || past_overrun(input, *tables[i].job) != nullptr) continue;
+    urgencies[i] = closing_urgency(closing, closing_job(tables[i], jobs[i].area, worth, relative));
+    sum += urgencies[i];
+    ++told;
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (!tables[i].told && told > 0) urgencies[i] = sum / told;
+  return urgencies;
+}
+
 std::vector<double> values_of(const RoundInput& input,
                               const std::vector<ConfigurationTable>& tables,
                               const std::vector<int>& gpus, const std::vector<double>& relative) {
@@ -84,8 +124,7 @@ std::vector<double> values_of(const RoundInput& input,
     drain = std::max(drain, table.fastest);
     area += jobs.back().area;
   }
-  double worth = 0;
-  for (std::size_t type = 0; type < gpus.size(); ++type) worth += gpus[type] * relative[type];
+  const double worth = mean_gpus(gpus, relative);
   if (worth > 0) drain = std::max(drain, area / worth);
   std::vector<Seconds> arrivals;
   for (const ArrivalTime& arrival : last_arrivals(input)) arrivals.push_back(arrival.time);
@@ -96,11 +135,8 @@ std::vector<double> values_of(const RoundInput& input,
     for (std::size_t i = 0; i < jobs.size(); ++i)
       values[i] = jobs[i].weight * std::pow(jobs[i].age + jobs[i].seconds, kAgePower);
   }
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    // A job whose stated work is not believed gains nothing by a long time limit.
-    if (past_overrun(input, *tables[i].job) == nullptr)
-      values[i] *= closing_urgency(closing, jobs[i].seconds);
-  }
+  const std::vector<double> urgencies = urgencies_of(input, closing, worth, tables, jobs, relative);
+  for (std::size_t i = 0; i < jobs.size(); ++i) values[i] *= urgencies[i];
   return values;
 }
 

@@ -9,6 +9,7 @@ test_sim_sim_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_sim_sim_tests_LDADD = $(TEST_LIBS) $(GLPK_LIBS)
 test_sim_sim_tests_SOURCES = \
   test/sim/branch_bound_test.cc \
+  test/sim/burst_test.cc \
   test/sim/choose_exactly.h \
   test/sim/config_test.cc \
   test/sim/differential_test.cc \

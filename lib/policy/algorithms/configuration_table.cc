@@ -110,6 +110,7 @@ class TableMaker {
   [[nodiscard]] std::optional<double> stated_left(const Job& job) const;
   [[nodiscard]] std::optional<double> usual_work(const Job& job, double goodput) const;
   [[nodiscard]] double work_of(const Job& job, double goodput) const;
+  [[nodiscard]] bool is_told(const Job& job, double goodput) const;
   [[nodiscard]] double time_left(const Job& job) const;
   [[nodiscard]] const std::vector<TypeSize>& sizes_for(const Job& job);
   [[nodiscard]] bool fits_as_requested(const Job& job, const PendingEntry& entry,
@@ -238,6 +239,13 @@ double TableMaker::work_of(const Job& job, double goodput) const {
   const JobNeed* const need = need_of(forecasts_.needs, job.key);
   if (need != nullptr) return goodput * need->gpu_seconds / gpus;
   return goodput * limit_of(job);
+}
+
+// Whether work_of() goes by what the job tells, or by what ended jobs of its type did.
+bool TableMaker::is_told(const Job& job, double goodput) const {
+  if (input_.models.forecasts().work_left(job.key) || usual_work(job, goodput)) return true;
+  return job.state == JobState::kRunning ? told_work(job, goodput).has_value()
+                                         : stated_left(job).has_value();
 }
 
 double TableMaker::time_left(const Job& job) const {
@@ -416,6 +424,7 @@ std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEn
     return as_requested(job, *entry);
   }
   const double work = work_of(job, reference.goodput);
+  table.told = is_told(job, reference.goodput);
   if (runs) table.bound = change_bound(input_, job);
   if (runs && !table.bound) table.bound = caps_.reached(job);
   for (const TypeId type : forecasts_.fastest) {
@@ -444,6 +453,7 @@ std::optional<ConfigurationTable> TableMaker::of_one_on_cpus(const Job& job) {
   ConfigurationTable table;
   table.job = &job;
   const double work = work_of(job, report->goodput());
+  table.told = is_told(job, report->goodput());
   table.seconds_on_cpus = std::max(work / report->goodput(), 1e-3);
   for (const TypeId type : forecasts_.fastest)
     if (accepts_type(job, capacity_.types()[type])) add_rows(job, work, type, table);

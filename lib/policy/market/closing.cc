@@ -7,7 +7,7 @@
 namespace rubato {
 namespace {
 
-/// A job that needs more of the drain counts as one that needs so much.
+/// A job that can wait for less counts as one that can for the rest.
 constexpr double kMaxShare = .95;
 constexpr double kFirstArrivals = .5;
 
@@ -25,10 +25,12 @@ Closing closing_of(const std::vector<Seconds>& arrivals, Seconds now, double dra
 
 double closing_power(const Closing& closing, double power) { return power * (1 - closing.chance); }
 
-double closing_urgency(const Closing& closing, double seconds) {
-  if (!(closing.chance > 0)) return 1;
-  const double share = std::min(kMaxShare, seconds / closing.drain);
-  return std::pow(1 - share, -kClosingUrgency * closing.chance);
+double closing_urgency(const Closing& closing, const ClosingJob& job) {
+  // At its fastest a job may need more GPU-seconds than the drain has counted for it.
+  const double others = closing.drain - job.filled;
+  if (!(closing.chance > 0) || !(others > 0)) return 1;
+  const double share = std::clamp((job.seconds - job.held) / others, 0.0, kMaxShare);
+  return std::pow(1 - std::pow(share, kClosingLate), -kClosingUrgency * closing.chance);
 }
 
 }  // namespace rubato

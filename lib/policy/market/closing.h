@@ -12,8 +12,10 @@ namespace rubato {
 
 /// Number of arrivals that give the arrival rate; jobs that arrive together count as one.
 inline constexpr std::size_t kArrivalsCounted = 8;
-/// How much the longest jobs gain while a queue closes.
+/// How much a job gains that can no longer wait while a queue closes, and how late: the power of
+/// what share of its time to wait is over. Sweep: docs/results/elastic.md.
 inline constexpr double kClosingUrgency = 2;
+inline constexpr double kClosingLate = 4;
 
 /// A queue that may be closing.
 struct Closing {
@@ -30,8 +32,18 @@ struct Closing {
 /// closing, since a sum of throughputs ends all jobs the soonest.
 [[nodiscard]] double closing_power(const Closing& closing, double power);
 
-/// Factor on the value of a job that takes `seconds` at its fastest: the nearer that comes to the
-/// drain, the less the job can wait. At least 1.
-[[nodiscard]] double closing_urgency(const Closing& closing, double seconds);
+/// A job of a closing queue. Times in seconds.
+struct ClosingJob {
+  double seconds = 0;  ///< until its end, at its fastest
+  double held = 0;     ///< in which its GPU-seconds at its fastest would fill all GPUs
+  double filled = 0;   ///< the same where it needs the fewest: what the drain has of it
+};
+
+/// Factor on the value of a job. All can end by the drain, longer by what the job wastes at its
+/// fastest (`held` - `filled`); until then, without `seconds`, it can wait. While it runs at its
+/// fastest the others have the rest of the GPUs. The less it can wait, of the time that the others
+/// need (drain - `filled`), the larger the factor. At least 1: a job that uses all GPUs at its
+/// fastest can always be the last.
+[[nodiscard]] double closing_urgency(const Closing& closing, const ClosingJob& job);
 
 }  // namespace rubato

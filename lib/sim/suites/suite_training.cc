@@ -26,7 +26,7 @@ struct TrainingShape {
   const char* cluster;
   std::array<double, 6> sizes;  ///< weights of 1, 2, 4, 8, 16 and 32 GPUs
   int jobs;
-  double load;         ///< GPU time that jobs need / GPU time of the cluster
+  double load;         ///< GPU time that jobs need / GPU time of the cluster; 0: all arrive at once
   double elastic;      ///< share of jobs that run at a half to the double of their GPUs
   double predictable;  ///< share
   double sigma;        ///< of the logarithm of run times
@@ -34,7 +34,7 @@ struct TrainingShape {
   double hints = 1;  ///< share of jobs with hints
 };
 
-constexpr std::array<TrainingShape, 9> kShapes{{
+constexpr std::array<TrainingShape, 10> kShapes{{
     {"small", "q1:4x4,q2:2x8", {4, 2, 2, 1, 0, 0}, 200, .9, 0, 1, 1.2, ArrivalKind::kPoisson},
     {"three",
      "q1:6x4,q2:6x4,q3:5x8",
@@ -77,6 +77,7 @@ constexpr std::array<TrainingShape, 9> kShapes{{
      1.3,
      ArrivalKind::kPoisson,
      .6},
+    {"once", "q1:2x8,q2:2x8,q3:1x8", {5, 2, 2, 1, 0, 0}, 120, 0, .5, .8, 1.3, ArrivalKind::kEven},
 }};
 
 constexpr int kJobTypes = 14;
@@ -202,7 +203,8 @@ SuiteResult<Suite> training_suite(const std::string& argument, const std::string
     gpu_seconds +=
         suite.jobs.back().gpus * run_of(*shape, seed, static_cast<std::uint64_t>(number));
   }
-  const double gap = gpu_seconds / shape->jobs / (suite.cluster.gpus() * shape->load);
+  const bool at_once = !(shape->load > 0);
+  const double gap = at_once ? 0 : gpu_seconds / shape->jobs / (suite.cluster.gpus() * shape->load);
   ArrivalTimes times(shape->arrivals, gap, seed);
   for (SimJob& job : suite.jobs) job.arrival = times.next();
   return suite;

@@ -31,10 +31,31 @@ TEST(Closing, HasNoUnitOfTime) {
 
 TEST(Closing, TheLongestJobsCannotWait) {
   const Closing closing{1, 1000};
-  EXPECT_GT(closing_urgency(closing, 900), closing_urgency(closing, 500));
-  EXPECT_DOUBLE_EQ(closing_urgency({0, 1000}, 900), 1);
+  EXPECT_GT(closing_urgency(closing, {900, 20, 20}), closing_urgency(closing, {500, 20, 20}));
+  EXPECT_DOUBLE_EQ(closing_urgency({0, 1000}, {900, 20, 20}), 1);
   EXPECT_DOUBLE_EQ(closing_power(closing, .8), 0);
   EXPECT_DOUBLE_EQ(closing_power({0, 1000}, .8), .8);
+}
+
+TEST(Closing, MuchTimeToWaitIsAsGoodAsAllOfIt) {
+  const Closing closing{1, 1000};
+  EXPECT_LT(closing_urgency(closing, {500, 0, 0}), 1.2);
+  EXPECT_GT(closing_urgency(closing, {900, 0, 0}), 5);
+}
+
+TEST(Closing, AJobThatUsesAllGpusCanBeTheLast) {
+  const Closing closing{1, 1000};
+  EXPECT_DOUBLE_EQ(closing_urgency(closing, {900, 900, 500}), 1);
+  EXPECT_GT(closing_urgency(closing, {900, 450, 450}), closing_urgency(closing, {900, 700, 500}));
+}
+
+TEST(Closing, OfASingleJobThereIsNothingToDecide) {
+  EXPECT_DOUBLE_EQ(closing_urgency({1, 1000}, {1000, 1000, 1000}), 1);
+}
+
+TEST(Closing, AJobThatCannotWaitGainsNoMoreThanABound) {
+  const Closing closing{1, 1000};
+  EXPECT_DOUBLE_EQ(closing_urgency(closing, {5000, 0, 0}), closing_urgency(closing, {1000, 0, 0}));
 }
 
 }  // namespace
