@@ -81,6 +81,7 @@ struct Config {
   int restarts_per_job = 0;                ///< RestartsPerJob; 0: no cap
   int restarts_per_job_day = 0;            ///< RestartsPerJobDay, in 24 hours; 0: no cap
   int restarts_per_user_day = 0;           ///< RestartsPerUserDay, in 24 hours; 0: no cap
+  double exploration_budget = 0.02;        ///< ExplorationBudget: share of GPU time, 0 to 1
   double min_scaling = 0.3;                ///< MinScaling: exponent of GPUs, 0 to 1
   std::map<std::string, int> growth_caps;  ///< GrowthCap by QOS; "": each other one; empty: none
 

@@ -149,6 +149,8 @@ std::vector<Option> make_options() {
               "the same of all jobs of a user within 24 hours"),
       number("MinScaling", OptionType::kReal, &Config::min_scaling, "0.3", {0, 1}, "",
              "more GPUs only where a job gains this power of their ratio, for mode elastic"),
+      number("ExplorationBudget", OptionType::kReal, &Config::exploration_budget, "0.02", {0, 1}, "",
+             "share of a day's GPU time that may go to measuring job types on other GPUs, for mode elastic"),
       counts("GrowthCap", &Config::growth_caps, "normal:16,high:64", {0, 1e6},
              "maximum number of GPUs that the jobs of a QOS hold in all beyond their requests"),
       seconds("HeartbeatTimeout", &Config::heartbeat_timeout, "10", {1, 3600},
@@ -264,6 +266,12 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "with "
      "0.7. A waiting job whose hints allow it starts with fewer GPUs than it requests where the "
      "request gains less. Higher values save GPU-hours, and jobs take longer while GPUs are free."},
+    {"ExplorationBudget",
+     "A job type whose speed on a GPU type is not certain is measured there by one of its jobs, if "
+     "its hints consent to changes and the jobs that wait, and as many as have ended, would gain "
+     "more than it costs. What that takes beyond the cheapest GPUs of the job counts in mean GPUs, "
+     "and over 24 hours. Once its reports show the speed, the job goes where it is best off. "
+     "rubato explain names such jobs. 0: no job is moved to be measured."},
     {"GrowthCap",
      "For the same mode: one number that counts for each QOS by itself, or QOS as in sacctmgr, "
      "each "

@@ -268,6 +268,20 @@ struct ProfileCosts {
   bool operator==(const ProfileCosts&) const = default;
 };
 
+/// A job that got GPUs so that its reports show how fast its profile is there
+/// (lib/policy/trade_exploration.h).
+struct Exploration {
+  JobKey job;
+  std::string account;  ///< "" if all accounts share the profile
+  std::string job_type;
+  std::string gpu_type;
+  int gpus = 0;
+  Seconds time = 0;        ///< of the round that decided it
+  double gpu_seconds = 0;  ///< what that takes beyond its cheapest GPUs, in mean GPUs
+
+  bool operator==(const Exploration&) const = default;
+};
+
 /// The memory of earlier rounds. It is written to the state file and read when slurmctld starts.
 struct Memory {
   std::uint64_t round = 0;
@@ -286,6 +300,7 @@ struct Memory {
   std::vector<AccountStatements> statements;  ///< sorted by account, each once
   std::vector<ArrivalTime> arrivals;          ///< the last ones, ascending, each once
   std::vector<TypePrice> prices;  ///< moving mean over rounds, relative to the mean of all types
+  std::vector<Exploration> explorations;    ///< of the last day; sorted by time, then job
   std::vector<AskedResize> asked_resizes;   ///< sorted by key
   std::vector<SizeHistory> size_histories;  ///< sorted by key; of jobs that may change
   std::vector<SizeHold> size_holds;         ///< sorted by key

@@ -195,6 +195,18 @@ void describe(Visitor& v, R& profile) {
   v.note("resizes", "measured ones");
 }
 
+template <typename Visitor, Is<Exploration> R>
+void describe(Visitor& v, R& exploration) {
+  describe(v, exploration.job);
+  v.text("account", exploration.account);
+  v.text("job_type", exploration.job_type);
+  v.text("gpu_type", exploration.gpu_type);
+  v.count("gpus", exploration.gpus);
+  v.time("time", exploration.time);
+  v.amount("gpu_seconds", exploration.gpu_seconds);
+  v.note("gpu_seconds", "what that takes beyond its cheapest GPUs, in mean GPUs");
+}
+
 template <typename Visitor, Is<TypePrice> R>
 void describe(Visitor& v, R& price) {
   v.text("gpu_type", price.gpu_type);
@@ -331,6 +343,8 @@ void describe(Visitor& v, R& memory) {
   v.list("statements", memory.statements);
   v.list("arrivals", memory.arrivals, kMaxPoints);
   v.list("prices", memory.prices);
+  v.list("explorations", memory.explorations);
+  v.note("explorations", "jobs that got GPUs to show how fast their job type is there; of a day");
   v.list("asked_resizes", memory.asked_resizes);
   v.list("size_histories", memory.size_histories);
   v.list("size_holds", memory.size_holds);

@@ -21,6 +21,7 @@ void hide_jobs(Memory& memory) {
   memory.change_costs.clear();
   memory.overruns.clear();
   memory.statements.clear();
+  memory.explorations.clear();
   memory.arrivals.clear();
   memory.asked_resizes.clear();
   memory.size_histories.clear();

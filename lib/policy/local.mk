@@ -127,6 +127,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/round.h \
   lib/policy/trade.cc \
   lib/policy/trade.h \
+  lib/policy/trade_exploration.cc \
+  lib/policy/trade_exploration.h \
   lib/policy/trade_nodes.cc \
   lib/policy/trade_nodes.h \
   lib/policy/trade_stays.cc \

@@ -82,8 +82,7 @@ std::vector<ArrivalTime> last_arrivals(const RoundInput& input) {
 
 Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
                    const Capacity& capacity, const JobHistory& history,
-                   const Placements& placements, const std::vector<TypePrice>& prices,
-                   const std::vector<Change>& changes) {
+                   const Placements& placements, const Trades& trades) {
   const Memory& before = input.snapshot.memory;
   CountedArrivals counted = count_arrivals(input, queue, capacity, forecasts.service);
 
@@ -109,11 +108,12 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   memory.overruns = next_overruns(input);
   memory.statements = before.statements;
   if (input.config.mode == Mode::kElastic) memory.arrivals = last_arrivals(input);
-  memory.prices = prices;
+  memory.prices = trades.mean_prices;
+  memory.explorations = trades.explorations;
   memory.asked_resizes = before.asked_resizes;
   memory.size_histories = follow_sizes(input.snapshot, remembered);
   memory.size_holds = kept_holds(before, remembered, input.now);
-  note_restarts(input, changes, remembered, memory);
+  note_restarts(input, trades.changes, remembered, memory);
   return memory;
 }
 
@@ -201,6 +201,7 @@ int set_back(Memory& memory, Seconds now) {
   for (ProfileCosts& costs : memory.change_costs) set({&costs.updated});
   for (UserOverrun& overrun : memory.overruns) set({&overrun.last});
   for (AccountStatements& account : memory.statements) set({&account.updated});
+  for (Exploration& one : memory.explorations) set({&one.time});
   for (ArrivalTime& arrival : memory.arrivals) set({&arrival.time});
   memory.arrivals.erase(std::unique(memory.arrivals.begin(), memory.arrivals.end()),
                         memory.arrivals.end());

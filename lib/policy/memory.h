@@ -26,12 +26,11 @@ namespace rubato {
 
 /// The memory after this round. Records of jobs that neither wait nor run are dropped; progress,
 /// its history and attained service after kRequeueTime, since a requeued job keeps them
-/// (lineage.h). `prices`: moving means with those of this round.
+/// (lineage.h).
 [[nodiscard]] Memory next_memory(const RoundInput& input, const Forecasts& forecasts,
                                  const PendingQueue& queue, const Capacity& capacity,
                                  const JobHistory& history, const Placements& placements,
-                                 const std::vector<TypePrice>& prices,
-                                 const std::vector<Change>& changes = {});
+                                 const Trades& trades);
 
 /// A start of the plan that slurmctld refused.
 struct RefusedStart {

@@ -59,8 +59,7 @@ Plan decided(const Snapshot& snapshot, const Models& models, const Config& confi
       place(input, forecasts, queue, history, budget, std::move(existing), trades);
   std::vector<Explanation> explanations =
       explain(input, forecasts, queue, capacity, history, placements);
-  Memory memory = next_memory(input, forecasts, queue, capacity, history, placements,
-                              trades.mean_prices, trades.changes);
+  Memory memory = next_memory(input, forecasts, queue, capacity, history, placements, trades);
   return make_plan(now, std::move(placements), std::move(trades), std::move(explanations),
                    std::move(memory));
 }

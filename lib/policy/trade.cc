@@ -25,6 +25,7 @@
 #include "lib/policy/market/precedence.h"
 #include "lib/policy/market/rank_value.h"
 #include "lib/policy/memory.h"
+#include "lib/policy/trade_exploration.h"
 #include "lib/policy/trade_nodes.h"
 #include "lib/policy/trade_stays.h"
 #include "lib/policy/trade_trials.h"
@@ -61,14 +62,6 @@ std::vector<double> relative_prices(const RoundInput& input, const Capacity& cap
     if (type.valid()) relative[type] = std::clamp(known.price, kMinPrice, kMaxPrice);
   }
   return relative;
-}
-
-/// GPU-seconds of the cheapest row, in units of a mean GPU.
-double area_of(const ConfigurationTable& table, const std::vector<double>& relative) {
-  double least = std::numeric_limits<double>::infinity();
-  for (const NextConfiguration& row : table.rows)
-    if (!row.trial) least = std::min(least, row.seconds * row.gpus * relative[row.type]);
-  return least;
 }
 
 // GPUs that the market decides about, in mean GPUs.
@@ -119,7 +112,7 @@ std::vector<double> values_of(const RoundInput& input,
   double drain = 0;
   double area = 0;
   for (const ConfigurationTable& table : tables) {
-    jobs.push_back({age_of(input, *table.job), table.fastest, area_of(table, relative),
+    jobs.push_back({age_of(input, *table.job), table.fastest, least_area(table, relative),
                     weight_of(input, *table.job)});
     drain = std::max(drain, table.fastest);
     area += jobs.back().area;
@@ -183,14 +176,18 @@ MarketJob bids_of_one_on_cpus(const RoundInput& input, const ConfigurationTable&
   return bids;
 }
 
-// The rows of a job with their values. Those of a running job are against a stop.
-MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, double value) {
+// The rows of a job with their values, each with its bonus. Those of a running job are against a
+// stop.
+MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, double value,
+                  const std::vector<double>& bonus) {
   if (table.seconds_on_cpus > 0) return bids_of_one_on_cpus(input, table, value);
   MarketJob bids;
   bids.stays = table.held;
   if (table.held < 0) {
-    for (const NextConfiguration& row : table.rows)
-      bids.rows.push_back({row.type.value(), row.gpus, value / row.seconds});
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const NextConfiguration& row = table.rows[i];
+      bids.rows.push_back({row.type.value(), row.gpus, (value + bonus[i]) / row.seconds});
+    }
     return bids;
   }
   const ChangeTerms terms = terms_of(input, table, value);
@@ -202,8 +199,9 @@ MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, doub
     const NextConfiguration& row = table.rows[i];
     const bool stays = static_cast<int>(i) == table.held;
     const double then = sure_seconds(held.seconds, row.seconds, noise_between(input, held, row));
-    const double worth =
-        stays ? value_of_staying(terms) : value_of_change(row.live ? live : terms, then);
+    ChangeTerms change = row.live ? live : terms;
+    change.value += bonus[i];
+    const double worth = stays ? value_of_staying(terms) : value_of_change(change, then);
     // For more GPUs less than the held row: never bought.
     const double bid = row.trial ? std::min(worth, value_of_staying(terms) * kTrialWorth) : worth;
     bids.rows.push_back({row.type.value(), row.gpus, bid - stop});
@@ -234,12 +232,17 @@ std::vector<int> pools_of(const RoundInput& input, const std::vector<Configurati
 }
 
 Market market_of(const RoundInput& input, const std::vector<ConfigurationTable>& tables,
-                 const Capacity& capacity, const std::vector<double>& relative) {
+                 const std::vector<ExplorationRow>& explored, const Capacity& capacity,
+                 const std::vector<double>& relative) {
   Market market;
   market.gpus = pools_of(input, tables, capacity);
   const std::vector<double> values = values_of(input, tables, market.gpus, relative);
-  for (std::size_t i = 0; i < tables.size(); ++i)
-    market.jobs.push_back(bids_of(input, tables[i], values[i]));
+  auto next = explored.begin();
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    std::vector<double> bonus(tables[i].rows.size(), 0);
+    for (; next != explored.end() && next->table == i; ++next) bonus[next->row] = next->bonus;
+    market.jobs.push_back(bids_of(input, tables[i], values[i], bonus));
+  }
   return market;
 }
 
@@ -310,9 +313,12 @@ void decide(const RoundInput& input, const Forecasts& forecasts, const PendingQu
             const ExistingReservations& existing, const std::vector<ConfigurationTable>& tables,
             Trades& trades) {
   trades.mean_prices = input.snapshot.memory.prices;
+  trades.explorations = input.snapshot.memory.explorations;
   if (tables.empty()) return;
   const std::vector<double> relative = relative_prices(input, existing.capacity);
-  const Market market = market_of(input, tables, existing.capacity, relative);
+  const std::vector<ExplorationRow> explored =
+      exploration_rows(input, tables, existing.capacity, relative);
+  const Market market = market_of(input, tables, explored, existing.capacity, relative);
   const std::vector<ClassedJob> classes = classes_of(input, tables);
   Allocation allocation =
       allocate_by_class(market, classes, input.config.off(Mechanism::kSearch) ? 0 : kSearchPasses);
@@ -322,6 +328,7 @@ void decide(const RoundInput& input, const Forecasts& forecasts, const PendingQu
   const MarketOutcome outcome{input,  forecasts, queue,   existing,
                               tables, market,    classes, allocation};
   place_trades(outcome, trades);
+  trades.explorations = explorations_after(input, tables, existing.capacity, explored, trades);
   trades.stays = stays_of(outcome, trades.changes);
   for (std::size_t i = 0; i < tables.size(); ++i) {
     if (tables[i].entry == nullptr) continue;

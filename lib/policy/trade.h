@@ -41,6 +41,7 @@ struct Trades {
   std::map<JobKey, double> gains;         ///< of changes and starts, beyond the price of the GPUs
   std::vector<TypePrice> prices;          ///< by name
   std::vector<TypePrice> mean_prices;     ///< Memory::prices after this round
+  std::vector<Exploration> explorations;  ///< Memory::explorations after this round
   std::map<JobKey, TradedEntry> entries;  ///< of waiting jobs
   /// What changes and starts take of the capacity until a time, beside what running jobs hold now.
   std::vector<std::pair<NodeShare, Seconds>> taken;

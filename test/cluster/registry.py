@@ -19,8 +19,8 @@ OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", 
              "store", "learning", "orders", "plans", "segment", "round-size", "job-env", "hints",
              "hints-update", "hints-read", "messages", "message-rate", "message-uid", "save",
              "settle", "launch", "prove", "overrun", "statements", "guarantee", "shrink-repair", "restart",
-             "keep-place", "trade", "trial", "mix", "cpus", "grow", "keep-nodes", "job-summary", "change-costs",
-             "usual-work", "notice", "hold-size", "elasticity")
+             "keep-place", "trade", "trial", "exploration", "mix", "cpus", "grow", "keep-nodes", "job-summary",
+             "change-costs", "usual-work", "notice", "hold-size", "elasticity")
 #: What a scenario may need of the machine.
 NEEDS = ("rubato", "root", "second-user", "dbd", "spank")
 

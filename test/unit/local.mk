@@ -119,6 +119,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/service_test.cc \
   test/unit/policy/size_history_test.cc \
   test/unit/policy/size_holds_test.cc \
+  test/unit/policy/trade_exploration_test.cc \
   test/unit/policy/trade_stays_test.cc \
   test/unit/policy/trade_test.cc \
   test/unit/policy/types_test.cc \

@@ -517,6 +517,13 @@ double seconds_now(const ConfigurationTable& table) {
                         : table.rows[static_cast<std::size_t>(table.held)].seconds;
 }
 
+double least_area(const ConfigurationTable& table, const std::vector<double>& relative) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const NextConfiguration& row : table.rows)
+    if (!row.trial) least = std::min(least, row.seconds * row.gpus * relative[row.type]);
+  return least;
+}
+
 void note_capped(ConfigurationTable& table, const NextConfiguration& row) {
   if (table.capped.gpus == 0 || row.seconds < table.capped.seconds) table.capped = row;
 }

@@ -54,6 +54,10 @@ struct ConfigurationTable {
 /// Seconds until the end of a running job if nothing changes.
 [[nodiscard]] double seconds_now(const ConfigurationTable& table);
 
+/// GPU-seconds of the cheapest row, in units of a mean GPU. `relative`: price by TypeId.
+[[nodiscard]] double least_area(const ConfigurationTable& table,
+                                const std::vector<double>& relative);
+
 /// Leaves out a row that GrowthCap does not allow.
 void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 

@@ -249,6 +249,33 @@ def min_scaling_bounds_what_more_gpus_must_gain(c):
     c.cmd(f"scancel {job}")
 
 
+@scenario(cluster="elastic-types", needs=["rubato"], negative="exploration", timeout=400, tier=2)
+def one_of_several_jobs_measures_their_type_on_other_gpus(c):
+    """Of four jobs whose type was measured on h100 alone one starts on v100; its report draws the others there
+
+    All four had room on h100, which counts as faster. Without the mechanism v100 stays idle, and unknown.
+    """
+    c.write_rubato_conf(CONF.replace("Speed=3", "Speed=1.2"))
+    kind = measured(c, {("h100", 1): 12})
+    jobs = [c.sbatch(f"--gpus=1 -n1 -t 600 --begin=now+6 {hints(kind, '1', 60000)}", TRAINS) for _ in range(4)]
+
+    def on(gpu):
+        return [job for job in jobs if any(gpu in held for held in c.gpus(job).values())]
+    c.wait(lambda: len(on("h100")) + len(on("v100")) == 4, LONG, "four jobs to run")
+    c.cmd("squeue -a -o '%i %T %N %b'")
+    check((len(on("v100")), len(on("h100"))) == (1, 3), "one of the four jobs on v100", (on("v100"), on("h100")))
+    job = on("v100")[0]
+    try:
+        c.wait(lambda: "Explores" in c.ask(f"rubato explain {job}", check=False), LONG, "explain to say it")
+        c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=10;rate=60;batch=8'")
+        c.wait(lambda: any(cell["job_type"] == kind and cell["gpu_type"] == "v100"
+                           for cell in published(c, "models-fit.json").get("cells", [])), LONG, "v100 to be learnt")
+        c.expect(lambda: on("v100"), jobs, "jobs on v100", LONG)
+    finally:
+        tell_state(c, *jobs)
+    c.cmd(f"scancel {' '.join(map(str, jobs))}")
+
+
 @scenario(cluster="elastic", needs=["rubato"], negative="trade", timeout=400, tier=2)
 def whatif_tells_in_observe_what_mode_elastic_then_does(c):
     """`rubato whatif --mode elastic` says that a job of 2 GPUs would restart with 8; with Mode=elastic it does

@@ -83,6 +83,8 @@ const Good kGood[] = {
     {"ModelHalfLife", "3650", "3650"},
     {"MessageInterval", "0", "0"},
     {"MessageInterval", "24:00:00", "86400"},
+    {"ExplorationBudget", "0", "0"},
+    {"ExplorationBudget", "0.05", "0.05"},
     {"MinScaling", "0", "0"},
     {"MinScaling", "0.75", "0.75"},
     {"MinScaling", "1", "1"},
@@ -190,6 +192,7 @@ const Bad kBad[] = {
      "\"gold\" is not a number; choose a whole number from 0 to 1000000, or QOS:NUMBER separated "
      "by "
      "commas"},
+    {"ExplorationBudget", "2%", "\"2%\" is not a number; choose a number from 0 to 1"},
     {"MinScaling", "1.1", "\"1.1\" is out of range; choose a number from 0 to 1"},
     {"MinScaling", "yes", "\"yes\" is not a number; choose a number from 0 to 1"},
     {"MessageInterval", "86401",

@@ -42,6 +42,8 @@ void add_job(ExplainedJob& out, const Job& job, const Snapshot& snapshot,
   out.scheduled_by = out.unmanaged_because.empty() && all_stock.empty() ? "rubato" : "slurm";
   if (job.state == JobState::kRunning) out.nodes = nodes_of(job, snapshot);
   const Progress* progress = progress_of(snapshot.memory, job.key);
+  if (const Exploration* one = exploration_of(job, snapshot.memory))
+    out.exploration = ExplainedExploration{*one};
   if (const ProfileCosts* costs = costs_of(job, snapshot.memory))
     out.costs = ExplainedCosts{*costs};
   if (progress == nullptr) return;

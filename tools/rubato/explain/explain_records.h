@@ -33,6 +33,7 @@ struct ExplainedStay : Stay {};
 struct ExplainedResize : AskedResize {};
 struct ExplainedCosts : ProfileCosts {};
 struct ExplainedHold : SizeHold {};
+struct ExplainedExploration : Exploration {};
 
 /// Expected start as an interval; 0: not known.
 struct ExpectedStart {
@@ -66,6 +67,7 @@ struct ExplainedJob {
   std::optional<Explanation> told;
   std::optional<ExplainedResize> resize;
   std::optional<ExplainedHold> hold;
+  std::optional<ExplainedExploration> exploration;
   std::optional<ExplainedCosts> costs;
   std::optional<ExplainedChange> change;  ///< of a running job in mode elastic
   std::optional<ExplainedStay> stay;      ///< of a running job in mode elastic
@@ -220,6 +222,14 @@ void describe(Visitor& v, R& hold) {
   v.note("until", "left out: until it is released");
 }
 
+template <typename Visitor, Is<tools::ExplainedExploration> R>
+void describe(Visitor& v, R& exploration) {
+  v.text("gpu_type", exploration.gpu_type, kAlways);
+  v.count("gpus", exploration.gpus, kAlways);
+  v.past("since", exploration.time, kAlways);
+  v.note("since", "when that was decided");
+}
+
 template <typename Visitor, Is<tools::ExplainedCosts> R>
 void describe(Visitor& v, R& costs) {
   v.real("restart", known_if(costs.restarts > 0, costs.restart));
@@ -334,6 +344,8 @@ void describe_planned(Visitor& v, const tools::ExplainedJob& one) {
   v.note("resize", "another size that somebody asked for (rubato resize)");
   v.object("size_held", one.hold);
   v.note("size_held", "Rubato does not change the size (rubato hold-size)");
+  v.object("exploration", one.exploration);
+  v.note("exploration", "its reports show how fast its job type is there");
   v.object("costs", one.costs);
   v.note("costs", "what changes of jobs of its type cost, by their reports");
   v.object("change", one.change);

@@ -16,6 +16,8 @@ std::string gpus_text(int gpus, const std::string& type) {
   return fmt::format("{} {}", gpus, type.empty() ? (gpus == 1 ? "GPU" : "GPUs") : type);
 }
 
+std::string count_text(int gpus) { return gpus_text(gpus, ""); }
+
 /// The GPUs that a running job holds. The jobs that mode elastic changes hold those of one type.
 std::string held_text(const Job& job) {
   int gpus = 0;
@@ -153,15 +155,18 @@ std::string step_text(const AskedResize& resize) {
 
 std::string resize_text(const AskedResize& resize) {
   if (resize.starts && !resize.over())
-    return fmt::format("{} GPUs that others give up are kept for it until {}", resize.gpus,
-                       format_time(resize.due));
+    return fmt::format("{} that others give up {} kept for it until {}", count_text(resize.gpus),
+                       resize.gpus == 1 ? "is" : "are", format_time(resize.due));
   if (resize.starts)
-    return fmt::format("{} GPUs were kept for it: {}", resize.gpus, step_text(resize));
+    return fmt::format("{} {} kept for it: {}", count_text(resize.gpus),
+                       resize.gpus == 1 ? "was" : "were", step_text(resize));
   if (resize.gpus == 0)
-    return fmt::format("stops to wait again (had {} GPUs): {}", resize.from, step_text(resize));
+    return fmt::format("stops to wait again (had {}): {}", count_text(resize.from),
+                       step_text(resize));
   if (resize.rehearsal)
-    return fmt::format("rehearses a restart with {} GPUs: {}", resize.gpus, step_text(resize));
-  return fmt::format("to {} GPUs (from {}) {}: {}", resize.gpus, resize.from,
+    return fmt::format("rehearses a restart with {}: {}", count_text(resize.gpus),
+                       step_text(resize));
+  return fmt::format("to {} (from {}) {}: {}", count_text(resize.gpus), resize.from,
                      resize.live ? "while it runs" : "by a restart", step_text(resize));
 }
 
@@ -169,6 +174,22 @@ std::string hold_text(const SizeHold& hold, const Job& job, Seconds now) {
   const std::string end = hold.until > 0 ? time_text(hold.until, now)
                                          : fmt::format("rubato hold-size {} --release", job.label);
   return fmt::format("Rubato does not change it from {} until {}", format_time(hold.since), end);
+}
+
+const Exploration* exploration_of(const Job& job, const Memory& memory) {
+  if (job.state != JobState::kRunning || job.allocation.empty()) return nullptr;
+  const std::vector<GpuCount>& gpus = job.allocation.front().gpus;
+  // A restart changes the submit time, so that the id alone is the same.
+  const auto at = std::ranges::find_if(memory.explorations, [&](const Exploration& one) {
+    return one.job.id == job.key.id && !gpus.empty() && gpus.front().type == one.gpu_type;
+  });
+  return at != memory.explorations.end() ? &*at : nullptr;
+}
+
+std::string exploration_text(const Exploration& exploration) {
+  return fmt::format("its reports show how fast its job type is with {} (decided at {})",
+                     gpus_text(exploration.gpus, exploration.gpu_type),
+                     format_time(exploration.time));
 }
 
 const ProfileCosts* costs_of(const Job& job, const Memory& memory) {

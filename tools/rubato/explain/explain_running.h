@@ -20,6 +20,11 @@ namespace rubato::tools {
 /// Until when Rubato does not change the size of a running job.
 [[nodiscard]] std::string hold_text(const SizeHold& hold, const Job& job, Seconds now);
 
+/// Whether a running job holds its GPUs so that its reports show how fast its job type is there;
+/// null: it does not.
+[[nodiscard]] const Exploration* exploration_of(const Job& job, const Memory& memory);
+[[nodiscard]] std::string exploration_text(const Exploration& exploration);
+
 /// What changes of the job's type cost so far; null if none was measured.
 [[nodiscard]] const ProfileCosts* costs_of(const Job& job, const Memory& memory);
 [[nodiscard]] std::string costs_text(const ProfileCosts& costs);

@@ -297,6 +297,8 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
   }
   if (entry.resize != nullptr) add_line(text, "Resize", resize_text(*entry.resize));
   if (entry.hold != nullptr) add_line(text, "Size held", hold_text(*entry.hold, *job, now));
+  if (const Exploration* one = exploration_of(*job, snapshot.memory))
+    add_line(text, "Explores", exploration_text(*one));
   if (const ProfileCosts* costs = costs_of(*job, snapshot.memory))
     add_line(text, "Costs", costs_text(*costs) + ", by its job type");
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);

@@ -144,6 +144,10 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
   rename(plain.memory.change_costs);
   for (AccountStatements& one : plain.memory.statements) accounts.replace(one.account);
   std::ranges::sort(plain.memory.statements, {}, &AccountStatements::account);
+  for (Exploration& one : plain.memory.explorations) {
+    accounts.replace(one.account);
+    types.replace(one.job_type);
+  }
   ModelsFit plain_fit = fit;
   const auto replace = [&](ProfileName& profile) {
     accounts.replace(profile.account);
