@@ -20,6 +20,9 @@
 namespace rubato::sim {
 namespace {
 
+/// What a restart costs: the default of RestartCost, since a history does not tell.
+constexpr double kRestartSeconds = 60;
+
 enum Column : std::size_t {
   kId,
   kSubmit,
@@ -236,6 +239,7 @@ class Reader {
     job.arrival = row.ready - begin;
     if (row.start < begin) {
       job.running_since = row.start - begin;
+      job.restarts = false;
       ++history_.running_at_begin;
     } else if (row.ready < begin) {
       ++history_.waiting_at_begin;
@@ -277,6 +281,7 @@ class Reader {
       job.model = std::string(fields.rest(at_[kName]));
     }
     job.gpus = job.min_gpus = job.max_gpus = tres.gpus;
+    job.restart_s = kRestartSeconds;
     job.nodes = tres.nodes;
     if (!tres.type.empty()) job.types = {tres.type};
     job.cores_per_gpu = std::max(1, (tres.cpus + tres.gpus - 1) / tres.gpus);

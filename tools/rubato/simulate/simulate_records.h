@@ -39,6 +39,8 @@ template <typename Visitor, Is<tools::WaitGroup> R>
 void describe(Visitor& v, R& group) {
   v.text("name", group.name, kAlways);
   v.count("jobs", group.jobs, kAlways);
+  v.count("restarted", group.restarted);
+  v.note("restarted", "jobs that the policy interrupted at least once");
   v.figure("mean_s", group.mean_s);
 }
 

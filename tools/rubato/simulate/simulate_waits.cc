@@ -110,6 +110,7 @@ std::vector<WaitGroup> groups_of(const SimulatedRun& run, const sim::Suite& suit
     const auto at = std::ranges::find(groups, name_of(suite.jobs[job]), &WaitGroup::name);
     WaitGroup& group = at == groups.end() ? others : *at;
     ++group.jobs;
+    if (run.record.jobs[job].restarts > 0) ++group.restarted;
     group.mean_s += wait_of(run, suite, job);
   }
   if (others.jobs > 0) groups.push_back(others);
@@ -169,6 +170,29 @@ Rows split_rows(const std::vector<SimulatedRun>& runs, const Split& split, Units
     for (std::size_t i = 0; i < real.size(); ++i) {
       rows[i + 1].push_back(hours((run.waits.value().*split.member)[i].mean_s, units));
     }
+  }
+  return rows;
+}
+
+bool restarts_any(const SimulatedRun& run) {
+  return run.waits && std::ranges::any_of(run.waits->accounts, [](const WaitGroup& group) {
+           return group.restarted > 0;
+         });
+}
+
+/// Whose jobs the policies interrupted, a column per run that did; empty if none did.
+Rows restarted_rows(const std::vector<SimulatedRun>& runs, Units units) {
+  Rows rows;
+  if (std::ranges::none_of(runs, restarts_any)) return rows;
+  const bool in_cells = units == Units::kInCells;
+  const std::vector<WaitGroup>& real = runs.front().waits.value().accounts;
+  rows.push_back({in_cells ? "INTERRUPTED" : "Account", in_cells ? "JOBS" : "Jobs"});
+  for (const WaitGroup& group : real) rows.push_back({group.name, fmt::format("{}", group.jobs)});
+  for (const SimulatedRun& run : runs) {
+    if (!restarts_any(run)) continue;
+    rows.front().push_back(run.policy);
+    for (std::size_t i = 0; i < real.size(); ++i)
+      rows[i + 1].push_back(fmt::format("{}", run.waits->accounts[i].restarted));
   }
   return rows;
 }
@@ -278,6 +302,8 @@ std::string waits_text(const std::vector<SimulatedRun>& runs, const sim::Suite& 
     const Rows rows = split_rows(runs, split, Units::kInCells);
     if (!rows.empty()) text += table_text(rows) + "\n";
   }
+  const Rows restarted = restarted_rows(runs, Units::kInCells);
+  if (!restarted.empty()) text += table_text(restarted) + "\n";
   return text;
 }
 
@@ -296,6 +322,11 @@ std::string waits_html(const std::vector<SimulatedRun>& runs, const sim::Suite& 
     if (!rows.empty()) {
       html += fmt::format("<h3>{}</h3>\n", split.caption) + table_html(split.caption, rows);
     }
+  }
+  const Rows restarted = restarted_rows(runs, Units::kInHeadings);
+  if (!restarted.empty()) {
+    constexpr const char* kCaption = "Jobs that were interrupted, by account";
+    html += fmt::format("<h3>{}</h3>\n", kCaption) + table_html(kCaption, restarted);
   }
   return html;
 }

@@ -16,6 +16,7 @@ struct SimulatedRun;
 struct WaitGroup {
   std::string name;
   int jobs = 0;
+  int restarted = 0;  ///< of these, jobs that the policy interrupted at least once
   double mean_s = 0;
 
   bool operator==(const WaitGroup&) const = default;
