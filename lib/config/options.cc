@@ -268,10 +268,11 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "request gains less. Higher values save GPU-hours, and jobs take longer while GPUs are free."},
     {"ExplorationBudget",
      "A job type whose speed on a GPU type is not certain is measured there by one of its jobs, if "
-     "its hints consent to changes and the jobs that wait, and as many as have ended, would gain "
-     "more than it costs. What that takes beyond the cheapest GPUs of the job counts in mean GPUs, "
-     "and over 24 hours. Once its reports show the speed, the job goes where it is best off. "
-     "rubato explain names such jobs. 0: no job is moved to be measured."},
+     "its hints consent to restarts and the others that wait, and as many as have ended, would "
+     "gain "
+     "more than it costs. What that takes beyond the cheapest GPUs of the job, as forecast, counts "
+     "in mean GPUs and over 24 hours. Once its reports show the speed, the job may go elsewhere by "
+     "a restart. rubato explain names such jobs. 0: no job gets GPUs for that."},
     {"GrowthCap",
      "For the same mode: one number that counts for each QOS by itself, or QOS as in sacctmgr, "
      "each "

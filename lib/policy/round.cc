@@ -18,6 +18,7 @@
 #include "lib/policy/prioritise.h"
 #include "lib/policy/reserve.h"
 #include "lib/policy/trade.h"
+#include "lib/policy/trade_exploration.h"
 
 namespace rubato {
 namespace {
@@ -53,6 +54,7 @@ Plan decided(const Snapshot& snapshot, const Models& models, const Config& confi
   // reaches a job that cannot start, so place() makes them.
   ExistingReservations existing = reserve(input, forecasts, queue, history, budget, capacity);
   Trades trades;
+  trades.explorations = recent_explorations(snapshot.memory, now);
   if (config.mode == Mode::kElastic && !config.off(Mechanism::kTrade))
     trades = trade(input, forecasts, queue, history, existing);
   Placements placements =

@@ -313,7 +313,7 @@ void decide(const RoundInput& input, const Forecasts& forecasts, const PendingQu
             const ExistingReservations& existing, const std::vector<ConfigurationTable>& tables,
             Trades& trades) {
   trades.mean_prices = input.snapshot.memory.prices;
-  trades.explorations = input.snapshot.memory.explorations;
+  trades.explorations = recent_explorations(input.snapshot.memory, input.now);
   if (tables.empty()) return;
   const std::vector<double> relative = relative_prices(input, existing.capacity);
   const std::vector<ExplorationRow> explored =

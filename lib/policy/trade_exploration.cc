@@ -11,35 +11,43 @@
 
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/guarantee.h"
 #include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/restarts.h"
 
 namespace rubato {
 namespace {
 
 using ProfileType = std::pair<ProfileName, std::string>;
 
-// What is being explored, or was: jobs of the profile run on the GPU type, or one was sent there
-// within the last day and is still in the cluster.
-std::set<ProfileType> known_places(const RoundInput& input) {
-  std::set<ProfileType> known;
-  std::set<std::uint32_t> ids;
+/// Where profiles are being measured.
+struct Explored {
+  /// Jobs of the profile run on the GPU type, or one that was sent there left it within the day.
+  std::set<ProfileType> by_running;
+  std::map<ProfileType, JobId> by_sent{};  ///< a job was sent there, and does not run there yet
+};
+
+Explored explored_now(const RoundInput& input) {
+  Explored explored;
+  std::map<JobId, bool> runs;  // and is not about to restart
   for (const Job& job : input.snapshot.jobs) {
-    ids.insert(job.key.id);
+    runs[job.key.id] = job.state == JobState::kRunning && !is_changing(input, job);
     if (job.state != JobState::kRunning) continue;
     for (const NodeShare& share : job.allocation) {
       for (const GpuCount& group : share.gpus)
-        known.emplace(profile_of(job, input.config), group.type);
+        explored.by_running.emplace(profile_of(job, input.config), group.type);
     }
   }
   for (const Exploration& one : input.snapshot.memory.explorations) {
-    if (ids.contains(one.job.id))
-      known.emplace(ProfileName{one.account, one.job_type}, one.gpu_type);
+    const auto job = runs.find(one.job.id);
+    if (job == runs.end()) continue;
+    const ProfileType place{ProfileName{one.account, one.job_type}, one.gpu_type};
+    if (job->second)
+      explored.by_running.insert(place);
+    else
+      explored.by_sent[place] = one.job.id;
   }
-  return known;
-}
-
-bool is_recent(const RoundInput& input, const Exploration& one) {
-  return input.now - one.time < kExplorationTime;
+  return explored;
 }
 
 // GPU-seconds of a mean GPU that exploration may still cost.
@@ -52,8 +60,8 @@ double budget_left(const RoundInput& input, const Capacity& capacity,
       gpus += group.total * relative[capacity.type_id(group.type)];
   }
   double left = input.config.exploration_budget * gpus * static_cast<double>(kExplorationTime);
-  for (const Exploration& one : input.snapshot.memory.explorations)
-    if (is_recent(input, one)) left -= one.gpu_seconds;
+  for (const Exploration& one : recent_explorations(input.snapshot.memory, input.now))
+    left -= one.gpu_seconds;
   return left;
 }
 
@@ -67,39 +75,49 @@ std::size_t ended_jobs(const Memory& memory, const ProfileName& profile) {
 
 bool waits(const ConfigurationTable& table) { return table.entry != nullptr; }
 
+bool is_unsure(const NextConfiguration& row) { return row.stddev > kExplorationStddev; }
+
+// A job leaves by a restart what turns out to be slow.
+bool may_explore(const RoundInput& input, const RestartCaps& caps,
+                 const ConfigurationTable& table) {
+  const Job& job = *table.job;
+  return hints_change(job) && consents_to_restart(job) && !is_guaranteed(input.config, job) &&
+         !(table.seconds_on_cpus > 0) && !caps.reached(job);
+}
+
 /// The jobs of one profile in the market.
 class Profile {
  public:
   Profile(const std::vector<ConfigurationTable>& tables, const std::vector<double>& relative,
-          std::vector<std::size_t> members)
-      : tables_(tables), relative_(relative), members_(std::move(members)) {}
-
-  // GPU-seconds of the jobs that wait and of as many as ended, each as long as the median one.
-  [[nodiscard]] double future(std::size_t ended) const {
+          std::vector<std::size_t> members, std::size_t ended)
+      : tables_(tables), relative_(relative), members_(std::move(members)) {
     std::vector<double> areas;
-    std::size_t waiting = 0;
+    jobs_ = static_cast<double>(ended);
     for (const std::size_t at : members_) {
       areas.push_back(least_area(tables_[at], relative_));
-      if (waits(tables_[at])) ++waiting;
+      if (waits(tables_[at])) ++jobs_;
     }
     const auto middle = areas.begin() + static_cast<std::ptrdiff_t>((areas.size() - 1) / 2);
     std::ranges::nth_element(areas, middle);
-    return *middle * static_cast<double>(waiting + ended);
+    area_ = *middle;
   }
 
-  // The least certain row on a GPU type.
-  [[nodiscard]] std::optional<ExplorationRow> row_on(TypeId type, double future) const {
+  // The unsure row on a GPU type that promises the most; of the job `only`, if that is not 0.
+  template <typename MayExplore>
+  [[nodiscard]] std::optional<ExplorationRow> row_on(TypeId type, JobId only,
+                                                     const MayExplore& may_explore) const {
     std::optional<ExplorationRow> best;
-    double most = kExplorationStddev;
     for (const bool waiting : {true, false}) {
       for (const std::size_t at : members_) {
         const ConfigurationTable& table = tables_[at];
-        if (waits(table) != waiting || !hints_change(*table.job)) continue;
+        if (waits(table) != waiting || (only != 0 && table.job->key.id != only)) continue;
+        if (!may_explore(table)) continue;
         for (std::size_t i = 0; i < table.rows.size(); ++i) {
           const NextConfiguration& row = table.rows[i];
-          if (row.type != type || row.trial || row.stddev <= most) continue;
-          most = row.stddev;
-          best = ExplorationRow{at, i, kKnowingGains * most * future, cost_of(table, row)};
+          if (row.type != type || row.trial || !is_unsure(row)) continue;
+          const ExplorationRow found{at, i, bonus_of(table, row), cost_of(table, row)};
+          if (!(found.bonus > found.cost)) continue;
+          if (!best || found.bonus - found.cost > best->bonus - best->cost) best = found;
         }
       }
       if (best) return best;
@@ -108,6 +126,12 @@ class Profile {
   }
 
  private:
+  // What the other jobs gain, each as long as the median one.
+  [[nodiscard]] double bonus_of(const ConfigurationTable& table,
+                                const NextConfiguration& row) const {
+    const double others = jobs_ - (waits(table) ? 1 : 0);
+    return kKnowingGains * row.stddev * area_ * others;
+  }
   [[nodiscard]] double cost_of(const ConfigurationTable& table,
                                const NextConfiguration& row) const {
     const double change = waits(table) ? 0 : change_cost(*table.job, row.live);
@@ -118,7 +142,43 @@ class Profile {
   const std::vector<ConfigurationTable>& tables_;
   const std::vector<double>& relative_;
   std::vector<std::size_t> members_;
+  double jobs_ = 0;  ///< that wait, and as many as have ended
+  double area_ = 0;  ///< GPU-seconds of the median job
 };
+
+// The jobs in the market of each profile that has an unsure row.
+std::map<ProfileName, std::vector<std::size_t>> unsure_profiles(
+    const RoundInput& input, const std::vector<ConfigurationTable>& tables) {
+  std::map<ProfileName, std::vector<std::size_t>> members;
+  std::vector<ProfileName> profiles;
+  for (const ConfigurationTable& table : tables) {
+    profiles.push_back(profile_of(*table.job, input.config));
+    if (!profiles.back().job_type.empty() && std::ranges::any_of(table.rows, is_unsure))
+      members.try_emplace(profiles.back());
+  }
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const auto at = members.find(profiles[i]);
+    if (at != members.end()) at->second.push_back(i);
+  }
+  return members;
+}
+
+// Those that promise the most first, until the budget is used up.
+std::vector<ExplorationRow> within_budget(std::vector<ExplorationRow> rows, double left) {
+  std::ranges::sort(rows, [](const ExplorationRow& a, const ExplorationRow& b) {
+    return std::tuple(b.bonus - b.cost, a.table, a.row) <
+           std::tuple(a.bonus - a.cost, b.table, b.row);
+  });
+  std::vector<ExplorationRow> kept;
+  for (const ExplorationRow& row : rows) {
+    if (row.cost > left) continue;
+    left -= row.cost;
+    kept.push_back(row);
+  }
+  std::ranges::sort(kept, {},
+                    [](const ExplorationRow& row) { return std::pair(row.table, row.row); });
+  return kept;
+}
 
 // The change or the start that gives a job this row.
 bool has_row(const Trades& trades, const ConfigurationTable& table, const NextConfiguration& row,
@@ -144,39 +204,23 @@ std::vector<ExplorationRow> exploration_rows(const RoundInput& input,
   std::vector<ExplorationRow> rows;
   if (!(input.config.exploration_budget > 0) || input.config.off(Mechanism::kExploration))
     return rows;
-  std::map<ProfileName, std::vector<std::size_t>> members;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const bool unsure = std::ranges::any_of(tables[i].rows, [](const NextConfiguration& row) {
-      return row.stddev > kExplorationStddev;
-    });
-    const ProfileName profile = profile_of(*tables[i].job, input.config);
-    if (!profile.job_type.empty() && (unsure || members.contains(profile)))
-      members[profile].push_back(i);
-  }
-  if (members.empty()) return rows;
-  const std::set<ProfileType> known = known_places(input);
-  for (auto& [name, tables_of] : members) {
-    const Profile profile(tables, relative, std::move(tables_of));
-    const double future = profile.future(ended_jobs(input.snapshot.memory, name));
+  std::map<ProfileName, std::vector<std::size_t>> profiles = unsure_profiles(input, tables);
+  if (profiles.empty()) return rows;
+  const Explored explored = explored_now(input);
+  const RestartCaps caps(input);
+  const auto may = [&](const ConfigurationTable& table) { return may_explore(input, caps, table); };
+  for (auto& [name, members] : profiles) {
+    const Profile profile(tables, relative, std::move(members),
+                          ended_jobs(input.snapshot.memory, name));
     for (const auto type : indices<TypeId>(capacity.types())) {
-      if (known.contains({name, capacity.types()[type]})) continue;
-      if (const auto row = profile.row_on(type, future)) rows.push_back(*row);
+      const ProfileType place{name, capacity.types()[type]};
+      if (explored.by_running.contains(place)) continue;
+      const auto sent = explored.by_sent.find(place);
+      const JobId only = sent != explored.by_sent.end() ? sent->second : 0;
+      if (const auto row = profile.row_on(type, only, may)) rows.push_back(*row);
     }
   }
-  // Those that promise the most first, until the budget is used up.
-  std::ranges::sort(rows, [](const ExplorationRow& a, const ExplorationRow& b) {
-    return std::tuple(b.bonus - b.cost, a.table, a.row) <
-           std::tuple(a.bonus - a.cost, b.table, b.row);
-  });
-  double left = budget_left(input, capacity, relative);
-  std::erase_if(rows, [&](const ExplorationRow& row) {
-    if (row.cost > left) return true;
-    left -= row.cost;
-    return false;
-  });
-  std::ranges::sort(rows, {},
-                    [](const ExplorationRow& row) { return std::pair(row.table, row.row); });
-  return rows;
+  return within_budget(std::move(rows), budget_left(input, capacity, relative));
 }
 
 std::vector<Exploration> explorations_after(const RoundInput& input,
@@ -184,20 +228,29 @@ std::vector<Exploration> explorations_after(const RoundInput& input,
                                             const Capacity& capacity,
                                             const std::vector<ExplorationRow>& rows,
                                             const Trades& trades) {
-  std::vector<Exploration> all = input.snapshot.memory.explorations;
-  std::erase_if(all, [&](const Exploration& one) { return !is_recent(input, one); });
+  std::vector<Exploration> all = recent_explorations(input.snapshot.memory, input.now);
   for (const ExplorationRow& at : rows) {
     const ConfigurationTable& table = tables[at.table];
     const NextConfiguration& row = table.rows[at.row];
     const std::string& type = capacity.types()[row.type];
-    if (!has_row(trades, table, row, type)) continue;
+    // What costs no more than its other rows needs no account.
+    if (!(at.cost > 0) || !has_row(trades, table, row, type)) continue;
     const ProfileName profile = profile_of(*table.job, input.config);
+    std::erase_if(all, [&](const Exploration& one) {
+      return one.job.id == table.job->key.id && one.gpu_type == type;
+    });
     all.push_back(
         {table.job->key, profile.account, profile.job_type, type, row.gpus, input.now, at.cost});
   }
   std::ranges::stable_sort(all, {},
                            [](const Exploration& one) { return std::pair(one.time, one.job); });
   return all;
+}
+
+std::vector<Exploration> recent_explorations(const Memory& memory, Seconds now) {
+  std::vector<Exploration> recent = memory.explorations;
+  std::erase_if(recent, [&](const Exploration& one) { return now - one.time >= kExplorationTime; });
+  return recent;
 }
 
 }  // namespace rubato

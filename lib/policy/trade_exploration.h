@@ -27,21 +27,27 @@ struct ExplorationRow {
   double cost = 0;   ///< what the row takes beyond the cheapest one, in GPU-seconds of a mean GPU
 };
 
-/// The rows that are explored in this round: for each profile and GPU type the one whose forecast
-/// is the least certain, first of a waiting job, else of a running one. The bonus is the expected
-/// gain of all jobs of the profile that wait, and of as many as have ended.
-///
-/// Only jobs that consent to changes explore, since they leave what turns out to be slow, and one
-/// of a profile on a GPU type at a time. The costs of the last day and of these rows are at most
-/// ExplorationBudget of the GPU time of a day. Sorted by table, then row. `relative`: price of each
-/// GPU type, by TypeId. The bonus is Rubato's own; that a measurement is worth what later decisions
+/// The rows that are explored in this round: for each profile and GPU type the unsure row whose
+/// bonus exceeds its cost the most, first of a waiting job, else of a running one. The bonus is
+/// what the other jobs of the profile that wait, and as many as have ended, are expected to gain,
+/// each as long as the median one in the market. That a measurement is worth what later decisions
 /// gain by it is the value of information (Howard, IEEE Transactions on Systems Science and
 /// Cybernetics 2, 1966).
+///
+/// Only jobs that consent to restarts explore, since they leave by one what turns out to be slow;
+/// none at a cap on restarts (restarts.h), and none of a guaranteed QOS. One job of a profile
+/// explores a GPU type at a time: none while others run there, or while one that left it again
+/// within a day is in the cluster. One that was sent there, and still waits, is sent again. The
+/// costs of the last day and of these rows, as forecast, are at most ExplorationBudget of the GPU
+/// time of a day. Sorted by table, then row. `relative`: price of each GPU type, by TypeId.
 [[nodiscard]] std::vector<ExplorationRow> exploration_rows(
     const RoundInput& input, const std::vector<ConfigurationTable>& tables,
     const Capacity& capacity, const std::vector<double>& relative);
 
-/// The explorations of the last day, with those of `rows` whose jobs `trades` starts or changes so.
+/// The explorations of the last day.
+[[nodiscard]] std::vector<Exploration> recent_explorations(const Memory& memory, Seconds now);
+
+/// These, with those of `rows` that cost anything and whose jobs `trades` starts or changes so.
 [[nodiscard]] std::vector<Exploration> explorations_after(
     const RoundInput& input, const std::vector<ConfigurationTable>& tables,
     const Capacity& capacity, const std::vector<ExplorationRow>& rows, const Trades& trades);

@@ -241,7 +241,7 @@ double TableMaker::work_of(const Job& job, double goodput) const {
   return goodput * limit_of(job);
 }
 
-// Whether work_of() goes by what the job tells, or by what ended jobs of its type did.
+// Whether the job tells its work, or ended jobs of its type do.
 bool TableMaker::is_told(const Job& job, double goodput) const {
   if (input_.models.forecasts().work_left(job.key) || usual_work(job, goodput)) return true;
   return job.state == JobState::kRunning ? told_work(job, goodput).has_value()

@@ -42,7 +42,7 @@ struct ConfigurationTable {
   std::vector<NextConfiguration> rows;  ///< by GPU type, then size; at least one
   int held = -1;                        ///< the row that it has now; -1: none
   double fastest = 0;                   ///< least `seconds` of all rows
-  bool told = false;                    ///< how long it takes, by the job or by ended ones
+  bool told = false;                    ///< its work is stated, or known by ended jobs
   double seconds_on_cpus = 0;           ///< until its end; of a job that runs without GPUs, else 0
   double promised = 0;                  ///< goodput that its QOS guarantees (guarantee.h); 0: none
   /// Why a running job may not change now. It has its present row alone then, and cannot stop.
@@ -54,7 +54,8 @@ struct ConfigurationTable {
 /// Seconds until the end of a running job if nothing changes.
 [[nodiscard]] double seconds_now(const ConfigurationTable& table);
 
-/// GPU-seconds of the cheapest row, in units of a mean GPU. `relative`: price by TypeId.
+/// GPU-seconds of the cheapest row that is no trial, in units of a mean GPU. `relative`: price by
+/// TypeId.
 [[nodiscard]] double least_area(const ConfigurationTable& table,
                                 const std::vector<double>& relative);
 

@@ -7,7 +7,7 @@
 namespace rubato {
 namespace {
 
-/// A job that can wait for less counts as one that can for the rest.
+/// Bounds the gain of a job that can no longer wait.
 constexpr double kMaxShare = .95;
 constexpr double kFirstArrivals = .5;
 

@@ -12,8 +12,8 @@ namespace rubato {
 
 /// Number of arrivals that give the arrival rate; jobs that arrive together count as one.
 inline constexpr std::size_t kArrivalsCounted = 8;
-/// How much a job gains that can no longer wait while a queue closes, and how late: the power of
-/// what share of its time to wait is over. Sweep: docs/results/elastic.md.
+/// In a queue that closes a job gains by (1 - s^kClosingLate)^-kClosingUrgency, where s is the
+/// share of its time to wait that is over. Sweep: docs/results/elastic.md.
 inline constexpr double kClosingUrgency = 2;
 inline constexpr double kClosingLate = 4;
 

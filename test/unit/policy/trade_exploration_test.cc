@@ -112,30 +112,56 @@ TEST(Exploration, TheBudgetIsThatOfADay) {
 
 TEST(Exploration, OneJobOfATypeAtATime) {
   Snapshot snapshot = waiting_jobs();
-  // Slurm did not start it yet.
-  snapshot.memory = round(snapshot, learnt(), elastic(), kNow).memory;
-  Plan plan = round(snapshot, learnt(), elastic(), kNow + 1);
-  EXPECT_EQ(starts_on(plan, "slow"), 0);
-  EXPECT_THAT(plan.memory.explorations, SizeIs(1));
-
-  snapshot = waiting_jobs();
   Job& job = add_running(snapshot, {share_of(snapshot, 1, 1)}, kNow + 1'000'000);
   job.account = "lab";
   job.hints = hints();
-  plan = round(snapshot, learnt(), elastic(), kNow);
+  const Plan plan = round(snapshot, learnt(), elastic(), kNow);
   EXPECT_EQ(starts_on(plan, "slow"), 0) << "its reports will come";
+}
+
+TEST(Exploration, AJobWhoseStartWasRefusedIsSentAgain) {
+  Snapshot snapshot = waiting_jobs();
+  const Plan first = round(snapshot, learnt(), elastic(), kNow);
+  snapshot.memory = first.memory;
+  const Plan again = round(snapshot, learnt(), elastic(), kNow + 1);
+  EXPECT_EQ(again.starts, first.starts);
+  ASSERT_THAT(again.memory.explorations, SizeIs(1)) << "it counts once";
+  EXPECT_EQ(again.memory.explorations[0].job, first.memory.explorations[0].job);
+  EXPECT_EQ(again.memory.explorations[0].time, kNow + 1);
+}
+
+TEST(Exploration, ModePlaceKeepsTheAccount) {
+  Snapshot snapshot = waiting_jobs();
+  snapshot.memory = round(snapshot, learnt(), elastic(), kNow).memory;
+  const Config place = test::managing_all(Mode::kPlace);
+  EXPECT_THAT(round(snapshot, learnt(), place, kNow + 1).memory.explorations, SizeIs(1));
+  EXPECT_THAT(round(snapshot, learnt(), place, kNow + kExplorationTime).memory.explorations,
+              IsEmpty());
 }
 
 TEST(Exploration, NotByJobsThatCannotLeaveAgain) {
   Snapshot snapshot = waiting_jobs();
-  for (Job& job : snapshot.jobs) {
-    job.hints->checkpoint.signal = 0;
-    job.hints->resize = Resize::kNone;
+  // The second kind changes its size while it runs, but not its type.
+  for (const Resize resize : {Resize::kNone, Resize::kLive}) {
+    for (Job& job : snapshot.jobs) {
+      job.hints->checkpoint.signal = 0;
+      job.hints->resize = resize;
+    }
+    Config config = elastic();
+    const Plan plan = round(snapshot, learnt(), config, kNow);
+    config.exploration_budget = 0;
+    EXPECT_EQ(plan.starts, round(snapshot, learnt(), config, kNow).starts);
+    EXPECT_THAT(plan.memory.explorations, IsEmpty());
   }
+}
+
+TEST(Exploration, NotByJobsOfAGuaranteedQos) {
+  Snapshot snapshot = waiting_jobs();
+  for (Job& job : snapshot.jobs) job.qos = "high";
   Config config = elastic();
+  config.guaranteed_qos = {"high"};
   const Plan plan = round(snapshot, learnt(), config, kNow);
-  config.exploration_budget = 0;
-  EXPECT_EQ(plan.starts, round(snapshot, learnt(), config, kNow).starts);
+  EXPECT_EQ(starts_on(plan, "slow"), 0);
   EXPECT_THAT(plan.memory.explorations, IsEmpty());
 }
 
@@ -145,6 +171,7 @@ TEST(Exploration, NotByASingleJobThatIsTheLastOfItsType) {
   snapshot.memory.works.clear();
   const Plan plan = round(snapshot, learnt(), elastic(), kNow);
   EXPECT_EQ(starts_on(plan, "fast"), 1);
+  EXPECT_THAT(plan.memory.explorations, IsEmpty());
 }
 
 }  // namespace

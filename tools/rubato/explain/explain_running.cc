@@ -179,9 +179,12 @@ std::string hold_text(const SizeHold& hold, const Job& job, Seconds now) {
 const Exploration* exploration_of(const Job& job, const Memory& memory) {
   if (job.state != JobState::kRunning || job.allocation.empty()) return nullptr;
   const std::vector<GpuCount>& gpus = job.allocation.front().gpus;
+  int held = 0;
+  for (const NodeShare& share : job.allocation) held += share.gpu_count();
   // A restart changes the submit time, so that the id alone is the same.
   const auto at = std::ranges::find_if(memory.explorations, [&](const Exploration& one) {
-    return one.job.id == job.key.id && !gpus.empty() && gpus.front().type == one.gpu_type;
+    return one.job.id == job.key.id && !gpus.empty() && gpus.front().type == one.gpu_type &&
+           one.gpus == held;
   });
   return at != memory.explorations.end() ? &*at : nullptr;
 }
