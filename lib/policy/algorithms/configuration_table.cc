@@ -68,6 +68,12 @@ struct RowForecast {
   bool unproven = false;
 };
 
+/// Efficient samples that a job has left.
+struct WorkLeft {
+  double samples = 0;
+  bool told = false;  ///< by the job or by ended jobs of its type; else a guess
+};
+
 bool resizes_live(const Job& job) { return job.hints && job.hints->resize == Resize::kLive; }
 
 // A waiting job that can never change starts only where mode place would start it: it waits for the
@@ -109,8 +115,7 @@ class TableMaker {
   [[nodiscard]] std::optional<double> attained_work(const Job& job) const;
   [[nodiscard]] std::optional<double> stated_left(const Job& job) const;
   [[nodiscard]] std::optional<double> usual_work(const Job& job, double goodput) const;
-  [[nodiscard]] double work_of(const Job& job, double goodput) const;
-  [[nodiscard]] bool is_told(const Job& job, double goodput) const;
+  [[nodiscard]] WorkLeft work_of(const Job& job, double goodput) const;
   [[nodiscard]] double time_left(const Job& job) const;
   [[nodiscard]] const std::vector<TypeSize>& sizes_for(const Job& job);
   [[nodiscard]] bool fits_as_requested(const Job& job, const PendingEntry& entry,
@@ -222,30 +227,23 @@ std::optional<double> TableMaker::attained_work(const Job& job) const {
 
 // Efficient samples that are left. Where the job does not tell, what is expected of it takes it
 // `goodput` a second.
-double TableMaker::work_of(const Job& job, double goodput) const {
+WorkLeft TableMaker::work_of(const Job& job, double goodput) const {
   const Snapshot& snapshot = input_.snapshot;
-  if (const auto exact = input_.models.forecasts().work_left(job.key)) return *exact;
-  if (const auto usual = usual_work(job, goodput)) return *usual;
+  if (const auto exact = input_.models.forecasts().work_left(job.key)) return {*exact, true};
+  if (const auto usual = usual_work(job, goodput)) return {*usual, true};
   if (job.state == JobState::kRunning) {
-    if (const auto told = told_work(job, goodput)) return *told;
-    if (const auto done = attained_work(job)) return std::max(*done, goodput * job.costs.restart);
-    return goodput * seconds_left(snapshot, job, input_.models.forecasts(), input_.now);
+    if (const auto told = told_work(job, goodput)) return {*told, true};
+    if (const auto done = attained_work(job)) return {std::max(*done, goodput * job.costs.restart)};
+    return {goodput * seconds_left(snapshot, job, input_.models.forecasts(), input_.now)};
   }
   const std::optional<double> left = stated_left(job);
-  if (left) return past_overrun(input_, job) == nullptr ? *left : goodput * limit_of(job);
+  if (left) return {past_overrun(input_, job) == nullptr ? *left : goodput * limit_of(job), true};
   const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
   const Service* const service = service_of(forecasts_.service, job.key);
-  if (service != nullptr && service->attained > 0) return goodput * service->attained / gpus;
+  if (service != nullptr && service->attained > 0) return {goodput * service->attained / gpus};
   const JobNeed* const need = need_of(forecasts_.needs, job.key);
-  if (need != nullptr) return goodput * need->gpu_seconds / gpus;
-  return goodput * limit_of(job);
-}
-
-// Whether the job tells its work, or ended jobs of its type do.
-bool TableMaker::is_told(const Job& job, double goodput) const {
-  if (input_.models.forecasts().work_left(job.key) || usual_work(job, goodput)) return true;
-  return job.state == JobState::kRunning ? told_work(job, goodput).has_value()
-                                         : stated_left(job).has_value();
+  if (need != nullptr) return {goodput * need->gpu_seconds / gpus};
+  return {goodput * limit_of(job)};
 }
 
 double TableMaker::time_left(const Job& job) const {
@@ -423,8 +421,8 @@ std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEn
     if (runs || job.may_preempt || is_known(job)) return std::nullopt;
     return as_requested(job, *entry);
   }
-  const double work = work_of(job, reference.goodput);
-  table.told = is_told(job, reference.goodput);
+  const auto [work, told] = work_of(job, reference.goodput);
+  table.told = told;
   if (runs) table.bound = change_bound(input_, job);
   if (runs && !table.bound) table.bound = caps_.reached(job);
   for (const TypeId type : forecasts_.fastest) {
@@ -452,8 +450,8 @@ std::optional<ConfigurationTable> TableMaker::of_one_on_cpus(const Job& job) {
   chooses_ = has_choice(spec_) && !input_.config.off(Mechanism::kPlans);
   ConfigurationTable table;
   table.job = &job;
-  const double work = work_of(job, report->goodput());
-  table.told = is_told(job, report->goodput());
+  const auto [work, told] = work_of(job, report->goodput());
+  table.told = told;
   table.seconds_on_cpus = std::max(work / report->goodput(), 1e-3);
   for (const TypeId type : forecasts_.fastest)
     if (accepts_type(job, capacity_.types()[type])) add_rows(job, work, type, table);

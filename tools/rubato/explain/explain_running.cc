@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lib/model/progress/profile_list.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "tools/rubato/explain/explain_parts.h"
 #include "tools/shared/output.h"
 
@@ -179,12 +180,10 @@ std::string hold_text(const SizeHold& hold, const Job& job, Seconds now) {
 const Exploration* exploration_of(const Job& job, const Memory& memory) {
   if (job.state != JobState::kRunning || job.allocation.empty()) return nullptr;
   const std::vector<GpuCount>& gpus = job.allocation.front().gpus;
-  int held = 0;
-  for (const NodeShare& share : job.allocation) held += share.gpu_count();
   // A restart changes the submit time, so that the id alone is the same.
   const auto at = std::ranges::find_if(memory.explorations, [&](const Exploration& one) {
     return one.job.id == job.key.id && !gpus.empty() && gpus.front().type == one.gpu_type &&
-           one.gpus == held;
+           one.gpus == held_gpus(job);
   });
   return at != memory.explorations.end() ? &*at : nullptr;
 }

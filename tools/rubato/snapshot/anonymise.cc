@@ -53,6 +53,7 @@ std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& f
   for (const ProfileWork& one : snapshot.memory.works) names.insert(one.account);
   for (const ProfileCosts& one : snapshot.memory.change_costs) names.insert(one.account);
   for (const AccountStatements& one : snapshot.memory.statements) names.insert(one.account);
+  for (const Exploration& one : snapshot.memory.explorations) names.insert(one.account);
   return names;
 }
 
@@ -70,6 +71,7 @@ std::set<std::string> job_type_names(const Snapshot& snapshot, const ModelsFit& 
   for (const ProfileNoise& one : snapshot.memory.noises) names.insert(one.job_type);
   for (const ProfileWork& one : snapshot.memory.works) names.insert(one.job_type);
   for (const ProfileCosts& one : snapshot.memory.change_costs) names.insert(one.job_type);
+  for (const Exploration& one : snapshot.memory.explorations) names.insert(one.job_type);
   return names;
 }
 
