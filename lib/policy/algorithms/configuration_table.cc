@@ -112,7 +112,7 @@ class TableMaker {
   [[nodiscard]] Resources held_by(const Job& job) const;
   [[nodiscard]] double since_report(const Job& job, const Progress& progress) const;
   [[nodiscard]] std::optional<double> told_work(const Job& job, double goodput) const;
-  [[nodiscard]] std::optional<double> attained_work(const Job& job) const;
+  [[nodiscard]] std::optional<double> attained_work(const Job& job, double goodput) const;
   [[nodiscard]] std::optional<double> stated_left(const Job& job) const;
   [[nodiscard]] std::optional<double> usual_work(const Job& job, double goodput) const;
   [[nodiscard]] WorkLeft work_of(const Job& job, double goodput) const;
@@ -214,15 +214,20 @@ std::optional<double> TableMaker::told_work(const Job& job, double goodput) cons
   return rest > 0 ? std::optional(rest) : std::nullopt;
 }
 
-// Efficient samples that a running job did until now: it is taken to be half done, whatever its
-// configuration. None without reports, or if its loss shows how many are left.
-std::optional<double> TableMaker::attained_work(const Job& job) const {
-  const Memory& memory = input_.snapshot.memory;
-  const ProgressHistory* const history = progress_history_of(memory, job.key);
-  const Progress* const progress = progress_of(memory, job.key);
-  if (progress == nullptr || (history != nullptr && history->left >= 0)) return std::nullopt;
-  const double done = progress->done() + progress->goodput() * since_report(job, *progress);
-  return done > 0 ? std::optional(done) : std::nullopt;
+// Efficient samples that a job did until now: it is taken to be half done, in whatever
+// configuration it ran, and whether it runs now. Without reports, what it takes its GPUs as long
+// again, at this goodput. None before its first start.
+std::optional<double> TableMaker::attained_work(const Job& job, double goodput) const {
+  double done = 0;
+  const Progress* const progress = progress_of(input_.snapshot.memory, job.key);
+  const Service* const service = service_of(forecasts_.service, job.key);
+  if (progress != nullptr)
+    done = progress->done() + progress->goodput() * since_report(job, *progress);
+  if (!(done > 0) && service != nullptr) {
+    const auto asked = static_cast<double>(requested_gpus(job));
+    done = goodput * service->attained / std::max(1.0, service->held > 0 ? service->held : asked);
+  }
+  return done > 0 ? std::optional(std::max(done, goodput * job.costs.restart)) : std::nullopt;
 }
 
 // Efficient samples that are left. Where the job does not tell, what is expected of it takes it
@@ -231,17 +236,20 @@ WorkLeft TableMaker::work_of(const Job& job, double goodput) const {
   const Snapshot& snapshot = input_.snapshot;
   if (const auto exact = input_.models.forecasts().work_left(job.key)) return {*exact, true};
   if (const auto usual = usual_work(job, goodput)) return {*usual, true};
+  const std::optional<double> left = stated_left(job);
   if (job.state == JobState::kRunning) {
     if (const auto told = told_work(job, goodput)) return {*told, true};
-    if (const auto done = attained_work(job)) return {std::max(*done, goodput * job.costs.restart)};
+    // Of the work that it states it may tell enough to judge how long it takes.
+    const ProgressHistory* const history = progress_history_of(snapshot.memory, job.key);
+    const bool judged = left && history != nullptr && history->left >= 0;
+    const auto done = judged ? std::nullopt : attained_work(job, goodput);
+    if (done) return {*done};
     return {goodput * seconds_left(snapshot, job, input_.models.forecasts(), input_.now)};
   }
-  const std::optional<double> left = stated_left(job);
   if (left) return {past_overrun(input_, job) == nullptr ? *left : goodput * limit_of(job), true};
-  const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
-  const Service* const service = service_of(forecasts_.service, job.key);
-  if (service != nullptr && service->attained > 0) return {goodput * service->attained / gpus};
+  if (const auto done = attained_work(job, goodput)) return {*done};
   const JobNeed* const need = need_of(forecasts_.needs, job.key);
+  const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
   if (need != nullptr) return {goodput * need->gpu_seconds / gpus};
   return {goodput * limit_of(job)};
 }

@@ -92,16 +92,17 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 /// requested. On the fastest of them it takes what need.h expects, else its time limit; on others
 /// longer by the ratio of the mean speeds.
 ///
-/// A job that does not tell its work is taken to need what ended jobs of its type did
-/// (ended_work.h); without those as long again as it ran, before its first start what need.h
-/// expects. A waiting job that tells its work, and whose user's job ran past its own (overrun.h),
-/// is taken to run to its time limit. The row that a job holds is never left out; others are if the
-/// job might pass its time limit (by two standard deviations of the forecast; before the start of a
-/// job that may change once it runs, by one), is slower than its QOS promises (guarantee.h), or
-/// gains too little by their size (kMinElasticity). A size that a job can have while it runs, on
-/// more or fewer nodes of its type, is a row of its own (`live`), before that of a restart; a job
-/// that did not consent to restarts has no other rows, and cannot stop. A running job that may not
-/// change now (change_bounds.h) has its present row alone.
+/// A job that does not tell its work, or whose statement does not count (stated_work.h), is taken
+/// to need what ended jobs of its type did (ended_work.h); without those as much again as it did,
+/// be it running or waiting, before its first start what need.h expects. A waiting job that tells
+/// its work, and whose user's job ran past its own (overrun.h), is taken to run to its time limit.
+/// The row that a job holds is never left out; others are if the job might pass its time limit (by
+/// two standard deviations of the forecast; before the start of a job that may change once it runs,
+/// by one), is slower than its QOS promises (guarantee.h), or gains too little by their size
+/// (kMinElasticity). A size that a job can have while it runs, on more or fewer nodes of its type,
+/// is a row of its own (`live`), before that of a restart; a job that did not consent to restarts
+/// has no other rows, and cannot stop. A running job that may not change now (change_bounds.h) has
+/// its present row alone.
 [[nodiscard]] std::vector<ConfigurationTable> configuration_tables(const RoundInput& input,
                                                                    const Forecasts& forecasts,
                                                                    const PendingQueue& queue,

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <string>
 #include <string_view>
@@ -141,6 +142,78 @@ TEST(StatedWork, PastItNothingIsKnownOfTheWorkThatIsLeft) {
     progress.samples = samples;
     snapshot.memory.progress = {progress};
     EXPECT_EQ(work_left(snapshot, job), left) << samples;
+  }
+}
+
+Job& movable(Job& job, std::int64_t samples) {
+  job.managed = true;
+  job.request.gpus = 1;
+  job.account = "ai";
+  job.time_limit = 86400;
+  job.eligible = kNow - 3600;
+  job.costs = {30, 30, 30};
+  job.hints.emplace();
+  job.hints->job_type = "bert";
+  job.hints->work = Work{WorkUnit::kSamples, samples, 0};
+  job.hints->checkpoint.signal = SIGUSR1;
+  job.hints->resize = Resize::kRestart;
+  return job;
+}
+
+// It did 5,000 samples, and by its statement it takes `left` seconds more.
+void reported(Snapshot& snapshot, const Job& job, double left) {
+  Memory& memory = snapshot.memory;
+  Progress progress;
+  progress.job = job.key;
+  progress.samples = 5000;
+  progress.throughput = 10;
+  progress.time = kNow;
+  memory.progress.push_back(progress);
+  ProgressHistory history;
+  history.job = job.key;
+  history.start = job.start;
+  history.left = left;
+  history.updated = kNow;
+  memory.progress_histories.push_back(history);
+  std::ranges::sort(memory.progress, {}, &Progress::job);
+  std::ranges::sort(memory.progress_histories, {}, &ProgressHistory::job);
+}
+
+double left_of(const Plan& plan, JobKey job) {
+  for (const Stay& stay : plan.stays) {
+    if (stay.job == job) return stay.seconds_left;
+  }
+  return 0;
+}
+
+Config changing() { return test::managing_all(Mode::kElastic); }
+
+TEST(StatedWork, OfARunningJobCountsNoMoreThanOfAWaitingOne) {
+  Snapshot snapshot = make_cluster({{"a100", 1}});
+  const Job job = movable(add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 80000), 100'000);
+  reported(snapshot, job, 9500);
+  stating(snapshot, "lab", 10000);
+  EXPECT_NEAR(left_of(round(snapshot, learnt(), changing(), kNow), job.key), 500, 1)
+      << "as long again as it ran";
+  held(snapshot, "ai", 1, 3);
+  EXPECT_NEAR(left_of(round(snapshot, learnt(), changing(), kNow), job.key), 9500, 1);
+}
+
+// Two jobs that are alike but for who runs.
+TEST(StatedWork, ThatDoesNotCountLetsNoJobsTakeTurns) {
+  Snapshot snapshot = make_cluster({{"a100", 1}});
+  Job& waits = movable(add_pending(snapshot, 1), 100'000);
+  waits.restarts = 1;
+  reported(snapshot, waits, 9500);
+  const Job runs =
+      movable(add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 80000), 100'000);
+  reported(snapshot, runs, 9500);
+  stating(snapshot, "lab", 1'000'000);
+  for (const bool believed : {false, true}) {
+    if (believed) held(snapshot, "ai", 1, 3);
+    const Plan plan = round(snapshot, learnt(), changing(), kNow);
+    EXPECT_TRUE(plan.changes.empty()) << believed;
+    EXPECT_NEAR(left_of(plan, runs.key), believed ? 9500 : 500, 1);
   }
 }
 
