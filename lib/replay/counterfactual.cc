@@ -8,6 +8,7 @@
 
 #include "lib/json/job_annotation.h"
 #include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/job_forecast.h"
 #include "lib/replay/simulate.h"
 #include "lib/store/run_text.h"
 
@@ -16,6 +17,9 @@ namespace {
 
 using RunKey = std::pair<JobKey, Seconds>;  ///< job, and the time it became eligible
 
+/// Of the replay in mode elastic, which decides about running jobs too: a minute or two.
+constexpr sim::SimulationBounds kElasticBounds{.max_rounds = 30'000, .max_decisions = 1'000'000};
+
 /// One recorded run.
 struct Real {
   Seconds start = 0;
@@ -23,7 +27,9 @@ struct Real {
   Seconds end = 0;
   bool ended = false;  ///< if false, `end` is unknown
   bool managed = false;
-  bool compared = false;  ///< managed, started in mode observe in this period, with a known end
+  bool compared = false;  ///< managed, started in this mode in this period, with a known end
+  bool consents = false;  ///< to changes while it runs
+  std::string account;
   HeldGpus held;
   ProfileName profile;  ///< no job type: no profile
 };
@@ -34,8 +40,11 @@ class Estimate {
       : models_(models), config_(config) {
     workload_.cluster = now;
     workload_.cluster.memory = {};
+    workload_.cluster.memory.statements = now.memory.statements;
+    workload_.cluster.memory.works = now.memory.works;
+    workload_.cluster.memory.change_costs = now.memory.change_costs;
     workload_.cluster.windows.clear();  // of now, not of then
-    config_.mode = Mode::kPlace;
+    gain_.mode = config.mode;
     for (const Job& job : now.jobs)
       if (job.state == JobState::kRunning) running_.emplace(job.key, job.start);
     gain_.from = workload_.begin = from;
@@ -44,16 +53,25 @@ class Estimate {
 
   CounterfactualEstimate run(const std::vector<RecordedRun>& runs) {
     for (const RecordedRun& one : runs) take(one);
-    const auto outcome =
-        sim::simulate(workload_, models_, config_,
-                      [this](const Job& job, const Start& start) { return run_time(job, start); });
-    gain_.rounds = outcome.rounds;
-    gain_.complete = outcome.complete;
-    if (outcome.complete) compare(outcome);
+    const auto place = replay(Mode::kPlace, {});
+    gain_.complete = place.complete;
+    if (!gain_.complete) return std::move(gain_);
+    const auto elastic = replay(Mode::kElastic, kElasticBounds);
+    gain_.elastic_complete = elastic.complete;
+    compare(place, elastic);
     return std::move(gain_);
   }
 
  private:
+  sim::SimulationOutcome replay(Mode mode, const sim::SimulationBounds& bounds) {
+    config_.mode = mode;
+    auto outcome = sim::simulate(
+        workload_, models_, config_,
+        [this](const Job& job, const Start& start) { return run_time(job, start); }, bounds);
+    gain_.rounds += outcome.rounds;
+    return outcome;
+  }
+
   void leave_out(const char* why) { ++gain_.left_out[why]; }
 
   [[nodiscard]] bool runs_now(const RecordedRun& one) const {
@@ -76,6 +94,8 @@ class Estimate {
     real.managed = job->managed;
     real.held = held_gpus(job->allocation);
     real.profile = profile_of(*job, config_);
+    real.consents = hints_change(*job);
+    real.account = job->account;
     if (one.start < gain_.from) {  // it runs at the start of the period
       workload_.holders.push_back({*job, real.ended ? one.end : job->end_limit});
       if (real.managed) leave_out("started before");
@@ -94,11 +114,13 @@ class Estimate {
     real_[{one.job, enters}] = std::move(real);
   }
 
-  /// Why a managed run is replayed but not compared with mode place; null if it is compared.
-  static const char* not_compared(const RecordedRun& one, const Real& real) {
+  /// Why a managed run is replayed but not compared; null if it is compared.
+  [[nodiscard]] const char* not_compared(const RecordedRun& one, const Real& real) const {
     const std::optional<Mode> mode = sim::mode_of_run(one.text);
     if (!mode) return "mode not recorded";
-    if (*mode != Mode::kObserve) return "started while Rubato placed";
+    if (*mode != gain_.mode)
+      return gain_.mode == Mode::kObserve ? "started while Rubato placed"
+                                          : "started in another mode";
     return real.ended ? nullptr : "still running";
   }
 
@@ -126,39 +148,74 @@ class Estimate {
     return scaled < static_cast<double>(job.time_limit) ? std::llround(scaled) : job.time_limit;
   }
 
-  void compare(const sim::SimulationOutcome& outcome) {
-    std::int64_t never = 0;
-    for (const JobKey& key : outcome.waited) {
-      const auto at = std::find_if(real_.begin(), real_.end(),
-                                   [&](const auto& one) { return one.first.first == key; });
-      if (at != real_.end() && at->second.compared) ++never;
-    }
-    if (never > 0) gain_.left_out["never started in the estimate"] = never;
-    std::map<JobKey, std::vector<const sim::CompletedRun*>> played;
-    for (const sim::CompletedRun& run : outcome.runs) played[run.job].push_back(&run);
+  using Played = std::map<RunKey, const sim::CompletedRun*>;
+
+  /// Runs of an outcome that ended, by the runs that were recorded.
+  [[nodiscard]] Played played(const sim::SimulationOutcome& outcome) const {
+    std::map<JobKey, std::vector<const sim::CompletedRun*>> runs;
+    for (const sim::CompletedRun& run : outcome.runs) runs[run.job].push_back(&run);
     std::map<JobKey, std::size_t> seen;
+    Played played;
     for (const auto& [key, real] : real_) {  // by job, then time, the order of the simulation
-      const auto& runs = played[key.first];
+      const auto& of_job = runs[key.first];
       const std::size_t number = seen[key.first]++;
-      if (number < runs.size() && real.compared) add(real, *runs[number], key.second);
+      if (number < of_job.size() && of_job[number]->end > 0) played.emplace(key, of_job[number]);
+    }
+    return played;
+  }
+
+  void compare(const sim::SimulationOutcome& place, const sim::SimulationOutcome& elastic) {
+    const Played placed = played(place);
+    const Played changed = played(elastic);
+    std::map<std::string, InterruptedAccount> accounts;
+    std::int64_t never = 0;
+    for (const auto& [key, real] : real_) {
+      if (!real.compared) continue;
+      const auto one = placed.find(key);
+      const auto other = changed.find(key);
+      const bool both = other != changed.end() || !gain_.elastic_complete;
+      if (one == placed.end() || !both) {
+        ++never;
+        continue;
+      }
+      add(real, *one->second, key.second);
+      if (!gain_.elastic_complete) continue;
+      add_times(gain_.elastic, other->second->start, other->second->end, key.second);
+      add(real, *other->second, accounts[real.account]);
+    }
+    if (never > 0) gain_.left_out["never ended in the estimate"] = never;
+    for (auto& [name, account] : accounts) {
+      account.account = name;
+      gain_.accounts.push_back(std::move(account));
     }
     if (gain_.compared == 0) return;
     const auto jobs = static_cast<double>(gain_.compared);
-    for (CounterfactualSide* side : {&gain_.observed, &gain_.place}) {
+    for (CounterfactualSide* side : {&gain_.observed, &gain_.place, &gain_.elastic}) {
       side->wait /= jobs;
       side->jct /= jobs;
     }
   }
 
-  void add(const Real& real, const sim::CompletedRun& run, Seconds enters) {
+  static void add_times(CounterfactualSide& side, Seconds start, Seconds end, Seconds enters) {
+    side.wait += static_cast<double>(start - enters);
+    side.jct += static_cast<double>(end - enters);
+  }
+
+  void add(const Real& real, const sim::CompletedRun& placed, Seconds enters) {
     ++gain_.compared;
-    const HeldGpus got = held_gpus(run.shares);
+    const HeldGpus got = held_gpus(placed.shares);
     if (got != real.held) ++gain_.moved;
     if (longer(real, got) != 0) ++gain_.rescaled;
-    gain_.observed.wait += static_cast<double>(real.start - enters);
-    gain_.observed.jct += static_cast<double>(real.end - enters);
-    gain_.place.wait += static_cast<double>(run.start - enters);
-    gain_.place.jct += static_cast<double>(run.end - enters);
+    add_times(gain_.observed, real.start, real.end, enters);
+    add_times(gain_.place, placed.start, placed.end, enters);
+  }
+
+  static void add(const Real& real, const sim::CompletedRun& run, InterruptedAccount& account) {
+    ++account.runs;
+    if (real.consents) ++account.consenting;
+    if (run.restarts > 0) ++account.interrupted;
+    account.restarts += run.restarts;
+    account.resizes += run.resizes;
   }
 
   const Models& models_;
@@ -184,7 +241,7 @@ CounterfactualEstimate estimate_counterfactual(const Snapshot& now,
 const std::vector<std::string>& counterfactual_assumptions() {
   // Each literal has its own brackets, so that a missing comma is an error.
   static const std::vector<std::string> sentences{
-      {"the nodes were all the time as they are now, and starts and ends cost no time"},
+      {"the nodes were all the time as they are now, and first starts and ends cost no time"},
       {"a job enters when Slurm would have let it start: what held it back until then (a "
        "dependency, a hold, a limit, a licence) would have held it back as long"},
       {"it runs as long as it did, on another GPU type or at another size as much longer or "
@@ -192,6 +249,10 @@ const std::vector<std::string>& counterfactual_assumptions() {
        "profile as long as it did"},
       {"it is decided with what is known now of every job type, also for runs that began before it "
        "was measured"},
+      {"mode elastic changes only jobs whose hints consent, and each change costs what it was "
+       "measured to cost, else RestartCost or ResizeCost; it decides when a job enters or ends, "
+       "and "
+       "every ten minutes while jobs wait"},
       {"jobs that still run go on to their time limits; jobs that never ran are not in it"},
       {"jobs that Rubato does not manage start as it would start them for Slurm, in Slurm's "
        "order"}};

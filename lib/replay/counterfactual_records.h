@@ -31,6 +31,20 @@ void describe(Visitor& v, R& side) {
   v.note("mean_jct_s", "seconds from that time to its end");
 }
 
+template <typename Visitor, Is<InterruptedAccount> R>
+void describe(Visitor& v, R& account) {
+  v.text("account", account.account, kAlways);
+  v.number("runs", account.runs, kMaxSamples, kAlways);
+  v.note("runs", "compared");
+  v.number("consenting", account.consenting, kMaxSamples, kAlways);
+  v.note("consenting", "runs whose hints let them be changed");
+  v.number("interrupted", account.interrupted, kMaxSamples, kAlways);
+  v.note("interrupted", "runs that mode elastic would have restarted");
+  v.number("restarts", account.restarts, kMaxSamples, kAlways);
+  v.number("resizes", account.resizes, kMaxSamples, kAlways);
+  v.note("resizes", "changes of their GPUs while they run");
+}
+
 template <typename Visitor, Is<CounterfactualEstimate> R>
 void describe(Visitor& v, R& estimate) {
   const bool known = estimate.compared > 0;
@@ -39,11 +53,11 @@ void describe(Visitor& v, R& estimate) {
   v.number("runs", estimate.runs, kMaxSamples, kAlways);
   v.note("runs", "that were running or started in this time");
   v.number("compared", estimate.compared, kMaxSamples, kAlways);
-  v.note("compared", "runs of managed jobs that started and ended in this time");
+  v.note("compared", "runs of managed jobs that started and ended in this time, in this mode");
   v.number("beside", estimate.beside, kMaxSamples, kAlways);
   v.note("beside", "runs of other jobs, replayed too");
   v.number("moved", estimate.moved, kMaxSamples, kAlways);
-  v.note("moved", "compared runs on another GPU type or at another size");
+  v.note("moved", "compared runs on another GPU type or at another size in mode place");
   v.number("rescaled", estimate.rescaled, kMaxSamples, kAlways);
   v.note("rescaled", "moved runs whose run time a measured profile changed");
   v.yes("complete", estimate.complete, kAlways);
@@ -51,6 +65,11 @@ void describe(Visitor& v, R& estimate) {
   v.number("rounds", estimate.rounds, kMaxSamples, kAlways);
   v.object("observed", known_if(known, estimate.observed));
   v.object("place", known_if(known, estimate.place));
+  v.yes("elastic_complete", estimate.elastic_complete, kAlways);
+  v.note("elastic_complete", "false: too long to replay to the end in mode elastic");
+  v.object("elastic", known_if(known && estimate.elastic_complete, estimate.elastic));
+  v.list("accounts", estimate.accounts, kUnlimited, kAlways);
+  v.note("accounts", "whose compared runs mode elastic would have changed");
   v.table("left_out", estimate.left_out, LeftOutRuns{}, kAlways);
   v.texts("assumptions", counterfactual_assumptions(), kAlways);
 }

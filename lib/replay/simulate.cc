@@ -2,12 +2,16 @@
 #include "lib/replay/simulate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "lib/policy/algorithms/change_costs.h"
+#include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 
 namespace rubato::sim {
@@ -38,6 +42,38 @@ bool fits(const NodeShare& share, Node& node) {
     const GpuGroup* group = group_of(node, wanted.type);
     return group != nullptr && wanted.count <= group->free;
   });
+}
+
+int gpus_in(const std::vector<NodeShare>& shares) {
+  int gpus = 0;
+  for (const NodeShare& share : shares) gpus += share.gpu_count();
+  return gpus;
+}
+
+/// In mode elastic a round decides at least so often while jobs wait, seconds.
+constexpr Seconds kWake = 600;
+constexpr std::size_t kNoRecord = static_cast<std::size_t>(-1);
+
+/// A run in progress.
+struct Run {
+  Job job;
+  Seconds ends = 0;
+  Seconds works = 0;               ///< when its last start or change is over
+  std::size_t record = kNoRecord;  ///< in SimulationOutcome::runs; none: it ran at the start
+};
+
+/// A run that was interrupted.
+struct Interrupted {
+  double left = 1;  ///< share of its work
+  std::size_t record = 0;
+};
+
+Start start_of(const Job& job) {
+  Start start;
+  start.job = job.key;
+  start.partition = job.partition;
+  start.shares = job.allocation;
+  return start;
 }
 
 class Simulation {
@@ -82,12 +118,17 @@ class Simulation {
  private:
   void hold(const RunningAtStart& holder) {
     if (!in_bounds(holder.job.allocation, state_.nodes.size())) return;
-    Job job = holder.job;
-    job.state = JobState::kRunning;
-    job.end_limit = add_seconds(job.start, job.time_limit);
-    take(job.allocation, 1);
-    ends_.emplace(std::max(holder.ends, now_ + 1), job.key);
-    running_.emplace(job.key, std::move(job));
+    Run run{holder.job, std::max(holder.ends, now_ + 1)};
+    run.job.state = JobState::kRunning;
+    run.job.end_limit = add_seconds(run.job.start, run.job.time_limit);
+    if (run.job.hints) run.job.hints->resize = Resize::kNone;  // how long it has left is certain
+    keep(std::move(run));
+  }
+
+  void keep(Run run) {
+    take(run.job.allocation, 1);
+    ends_.emplace(run.ends, run.job.key);
+    running_.emplace(run.job.key, std::move(run));
   }
 
   void queue(const JobArrival& arrival) {
@@ -112,7 +153,7 @@ class Simulation {
     while (!ends_.empty() && ends_.begin()->first <= now_) {
       const auto run = running_.find(ends_.begin()->second);
       ends_.erase(ends_.begin());
-      take(run->second.allocation, -1);
+      take(run->second.job.allocation, -1);
       running_.erase(run);
     }
   }
@@ -135,10 +176,14 @@ class Simulation {
       job.allocation.clear();
       job.start = job.end_limit = 0;
       job.eligible = at->first.first;
-      pending_.insert(std::lower_bound(pending_.begin(), pending_.end(), job, before),
-                      std::move(job));
+      wait(std::move(job));
       at = coming_.erase(at);
     }
+  }
+
+  void wait(Job job) {
+    pending_.insert(std::lower_bound(pending_.begin(), pending_.end(), job, before),
+                    std::move(job));
   }
 
   [[nodiscard]] std::optional<Seconds> next_event() const {
@@ -146,7 +191,17 @@ class Simulation {
     if (!ends_.empty()) next = ends_.begin()->first;
     const auto later = coming_.upper_bound(std::pair(now_, std::int64_t{kForever}));
     if (later != coming_.end() && (!next || later->first.first < *next)) next = later->first.first;
+    if (next && wake_ > now_) next = std::min(*next, wake_);
     return next;
+  }
+
+  /// When a round may decide otherwise although no job came or ended.
+  [[nodiscard]] Seconds wake_after(const Plan& plan) const {
+    if (config_.mode != Mode::kElastic || pending_.empty()) return 0;
+    Seconds wake = now_ + kWake;
+    for (const Stay& stay : plan.stays)
+      if (stay.until > now_) wake = std::min(wake, stay.until);
+    return wake;
   }
 
   /// The input of a round now; `queue` waits.
@@ -163,18 +218,126 @@ class Simulation {
     snapshot.jobs = std::move(queue);
     int rank = 0;
     for (Job& job : snapshot.jobs) job.rank = rank++;
-    for (const auto& [key, job] : running_) snapshot.jobs.push_back(job);
+    for (const auto& [key, run] : running_) {
+      snapshot.jobs.push_back(run.job);
+      snapshot.jobs.back().starting = static_cast<double>(std::max<Seconds>(run.works - now_, 0));
+    }
     return snapshot;
   }
 
   void decide() {
     ++out_.rounds;
-    const Plan plan = round(look(pending_, true), models_, config_, now_);
+    Snapshot snapshot = look(pending_, true);
+    if (config_.mode == Mode::kElastic) {
+      fill_change_costs(snapshot, config_);
+      report(snapshot);
+    }
+    const Plan plan = round(snapshot, models_, config_, now_);
     state_.memory = plan.memory;
-    for (const Start& start : plan.starts) begin(start, plan);
+    make_changes(plan.changes, snapshot);
+    for (const Start& start : plan.starts) begin(start, plan, snapshot);
+    wake_ = wake_after(plan);
   }
 
-  void begin(const Start& start, const Plan& plan) {
+  /// Share of the work of a run that is left.
+  [[nodiscard]] double left_of(const Run& run) const {
+    const auto whole =
+        static_cast<double>(std::max<Seconds>(run_time_(run.job, start_of(run.job)), 1));
+    const auto left =
+        static_cast<double>(std::max<Seconds>(run.ends - std::max(now_, run.works), 0));
+    return std::min(left / whole, 1.0);
+  }
+
+  /// What running jobs of a known job type would have reported by now.
+  void report(Snapshot& snapshot) const {
+    if (!models_.forecasts().measured()) return;
+    for (const auto& [key, run] : running_) {
+      const bool named = run.job.hints && !run.job.hints->job_type.empty();
+      if (run.record == kNoRecord || run.job.allocation.empty() || !named) continue;
+      const NodeShare& first = run.job.allocation.front();
+      const std::string type = first.gpus.empty() ? "" : first.gpus.front().type;
+      const Forecast forecast = forecast_at({snapshot, models_, config_, now_}, run.job,
+                                            resources_of(type, run.job.allocation));
+      if (!forecast.known_profile || !(forecast.goodput() > 0)) continue;
+      const double took = static_cast<double>(run_time_(run.job, start_of(run.job)));
+      Progress progress;
+      progress.job = key;
+      progress.restarts = run.job.restarts;
+      progress.time = now_;
+      progress.throughput = forecast.goodput();
+      progress.gpus = gpus_in(run.job.allocation);
+      progress.samples = std::llround((1 - left_of(run)) * took * progress.throughput);
+      fold_report(progress, snapshot.memory);
+    }
+  }
+
+  [[nodiscard]] bool has_room(const std::vector<NodeShare>& shares) {
+    return !shares.empty() && in_bounds(shares, state_.nodes.size()) &&
+           std::all_of(shares.begin(), shares.end(),
+                       [&](const auto& share) { return fits(share, state_.nodes[share.node]); });
+  }
+
+  /// All jobs that change give their GPUs back first: one may get those of another.
+  void make_changes(const std::vector<Change>& changes, const Snapshot& snapshot) {
+    std::vector<std::pair<const Change*, Run>> made;
+    for (const Change& change : changes) {
+      const auto run = running_.find(change.job);
+      if (change.action == ChangeAction::kNotify || run == running_.end()) continue;
+      if (run->second.record == kNoRecord) continue;
+      take(run->second.job.allocation, -1);
+      ends_.erase({run->second.ends, change.job});
+      made.emplace_back(&change, std::move(run->second));
+      running_.erase(run);
+    }
+    for (auto& [change, run] : made) make_change(*change, std::move(run), snapshot);
+  }
+
+  void make_change(const Change& change, Run run, const Snapshot& snapshot) {
+    const double left = left_of(run);
+    const bool live =
+        change.action == ChangeAction::kShrink || change.action == ChangeAction::kGrow;
+    const bool room = has_room(change.shares);
+    if (!room && !change.shares.empty()) ++out_.refused;
+    if (live && !room && has_room(run.job.allocation)) return keep(std::move(run));
+    CompletedRun& record = out_.runs[run.record];
+    ++(live && room ? record.resizes : record.restarts);
+    if (!live || !room) {
+      ++run.job.restarts;
+      record.end = 0;
+      interrupted_[run.job.key] = {left, run.record};
+      run.job.state = JobState::kPending;
+      run.job.allocation.clear();
+      run.job.start = run.job.end_limit = 0;
+      if (!room) return wait(std::move(run.job));
+    }
+    Start start;
+    start.job = change.job;
+    start.partition = change.partition;
+    start.gpu_type = change.gpu_type;
+    start.shares = change.shares;
+    if (!live) return launch(std::move(run.job), start, snapshot);
+    run.job.allocation = change.shares;
+    resume(run, start, left, change.cost);
+    record_place(start, run.ends, record);
+    keep(std::move(run));
+  }
+
+  /// It works on from `cost` seconds after now.
+  void resume(Run& run, const Start& start, double left, double cost) {
+    const auto took = static_cast<double>(run_time_(run.job, start));
+    run.works = add_seconds(now_, std::llround(cost));
+    const Seconds ends = add_seconds(run.works, std::max<Seconds>(std::llround(left * took), 1));
+    run.ends = std::max(std::min(ends, run.job.end_limit), now_ + 1);
+  }
+
+  static void record_place(const Start& start, Seconds end, CompletedRun& record) {
+    record.end = end;
+    record.gpu_type = start.gpu_type;
+    record.shares = start.shares;
+    record.gpus = gpus_in(start.shares);
+  }
+
+  void begin(const Start& start, const Plan& plan, const Snapshot& snapshot) {
     const auto job = std::find_if(pending_.begin(), pending_.end(), [&](const Job& one) {
       return one.key == start.job && one.partition == start.partition;
     });
@@ -182,36 +345,43 @@ class Simulation {
     Start made = start;
     if (made.shares.empty()) made = as_slurm_would(*job, plan).value_or(start);
     if (made.shares.empty()) return;
-    const bool room = in_bounds(made.shares, state_.nodes.size()) &&
-                      std::all_of(made.shares.begin(), made.shares.end(), [&](const auto& share) {
-                        return fits(share, state_.nodes[share.node]);
-                      });
-    if (!room) {
+    if (!has_room(made.shares)) {
       if (!start.shares.empty()) ++out_.refused;  // else the plan left the nodes to Slurm
       return;
     }
-    launch(*job, made);
+    Job begins = std::move(*job);
     pending_.erase(job);
+    launch(std::move(begins), made, snapshot);
   }
 
-  void launch(Job job, const Start& start) {
-    CompletedRun run;
-    run.job = job.key;
-    run.partition = job.partition;
-    run.start = now_;
-    run.shares = start.shares;
-    run.gpu_type = start.gpu_type;
-    for (const NodeShare& share : start.shares) run.gpus += share.gpu_count();
-    const Seconds limit = std::max<Seconds>(1, job.time_limit);
-    run.end = add_seconds(now_, std::clamp<Seconds>(run_time_(job, start), 1, limit));
-    job.state = JobState::kRunning;
-    job.start = now_;
-    job.end_limit = add_seconds(now_, job.time_limit);
-    job.allocation = start.shares;
-    take(job.allocation, 1);
-    ends_.emplace(run.end, job.key);
-    running_.emplace(job.key, std::move(job));
-    out_.runs.push_back(std::move(run));
+  /// Only a start after an interruption costs time.
+  void launch(Job job, const Start& start, const Snapshot& snapshot) {
+    Run run;
+    Interrupted before;
+    const auto again = interrupted_.find(job.key);
+    double cost = 0;
+    if (again != interrupted_.end()) {
+      before = again->second;
+      interrupted_.erase(again);
+      const auto seen = std::find_if(snapshot.jobs.begin(), snapshot.jobs.end(),
+                                     [&](const Job& one) { return one.key == job.key; });
+      if (seen != snapshot.jobs.end()) cost = seen->costs.restart;
+    } else {
+      before.record = out_.runs.size();
+      CompletedRun& record = out_.runs.emplace_back();
+      record.job = job.key;
+      record.partition = job.partition;
+      record.start = now_;
+    }
+    run.record = before.record;
+    run.job = std::move(job);
+    run.job.state = JobState::kRunning;
+    run.job.start = now_;
+    run.job.end_limit = add_seconds(now_, std::max<Seconds>(1, run.job.time_limit));
+    run.job.allocation = start.shares;
+    resume(run, start, before.left, cost);
+    record_place(start, run.ends, out_.runs[run.record]);
+    keep(std::move(run));
   }
 
   /// Placement of a start for which the plan leaves the nodes to Slurm. Uses the placement of a
@@ -241,13 +411,15 @@ class Simulation {
   const Config& config_;
   const RunTime& run_time_;
   Seconds now_ = 0;
+  Seconds wake_ = 0;  ///< of the last round
   std::int64_t number_ = 0;
   std::int64_t decisions_ = 0;
   Snapshot state_;                                                 ///< without jobs
   std::map<std::pair<Seconds, std::int64_t>, JobArrival> coming_;  ///< sorted by time, then in the
                                                                    ///< order given
   std::vector<Job> pending_;                                       ///< in Slurm's order
-  std::map<JobKey, Job> running_;
+  std::map<JobKey, Run> running_;
+  std::map<JobKey, Interrupted> interrupted_;
   std::set<std::pair<Seconds, JobKey>> ends_;
   SimulationOutcome out_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Runs jobs through round(): a discrete-event simulation without Slurm. At each event (a job may
-// start, a run ends) one round decides. Its starts are made as slurmctld would make them.
+// start, a run ends) one round decides. In mode elastic one also does while jobs wait: when a
+// running job may be changed from then on, and every ten minutes. Starts and changes are made as
+// slurmctld would make them.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,7 @@ struct JobArrival {
   Seconds enters = 0;  ///< time from which it may start
 };
 
-/// A run in progress at the start of the simulation. Rounds do not change it.
+/// A run in progress at the start of the simulation. Rounds do not change it, whatever its hints.
 struct RunningAtStart {
   Job job;  ///< with `allocation`, `start` and `time_limit`
   Seconds ends = 0;
@@ -39,18 +41,21 @@ struct SimulationInput {
   Seconds begin = 0;
 };
 
-/// Seconds for which a job holds its allocation, limited to its time limit, at least 1.
+/// Seconds for which a job holds its allocation, limited to its time limit, at least 1. Of a job
+/// that changes, each allocation does so much of its work as the time in it is of its own run time.
 using RunTime = std::function<Seconds(const Job& job, const Start& start)>;
 
-/// One run of one job.
+/// One run of one job, restarts by Rubato included.
 struct CompletedRun {
   JobKey job;
   std::string partition;
-  Seconds start = 0;
-  Seconds end = 0;
-  std::string gpu_type;  ///< "" without GPUs, or if Slurm itself chose
+  Seconds start = 0;     ///< its first
+  Seconds end = 0;       ///< its last; 0: it was interrupted and has not started again
+  std::string gpu_type;  ///< "" without GPUs, or if Slurm itself chose; this and the next: the last
   int gpus = 0;
   std::vector<NodeShare> shares;
+  int restarts = 0;  ///< how often it was interrupted
+  int resizes = 0;   ///< how often its GPUs changed while it ran
 
   bool operator==(const CompletedRun&) const = default;
 };

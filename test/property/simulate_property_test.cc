@@ -5,6 +5,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <map>
 #include <set>
 
@@ -135,6 +137,76 @@ RC_GTEST_PROP(SimulateProperty, no_gpu_idles_while_a_job_waits, ()) {
   for (Seconds time = kNow; time < last_start; ++time) {
     RC_ASSERT(static_cast<int>(held_at(workload, outcome, time).size()) == gpus);
   }
+}
+
+// A job of net runs 200 to 6200 s at the size that it requests.
+Seconds scaled_time(const Job& job, const Start& start) {
+  int gpus = 0;
+  for (const NodeShare& share : start.shares) gpus += share.gpu_count();
+  const double ratio = static_cast<double>(job.request.gpus) / std::max(gpus, 1);
+  return std::llround(20 * static_cast<double>(time_of(job, start)) * std::pow(ratio, .8));
+}
+
+Models scaling() {
+  const std::map<std::string, double> speeds{{"a100", 1}};
+  std::vector<ThroughputObservation> all;
+  for (int gpus = 1; gpus <= 8; gpus *= 2)
+    all.push_back({{"lab", "net"}, "a100", gpus, 10 * std::pow(gpus, .8), 50});
+  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), all));
+}
+
+Job gen_changing(Snapshot& snapshot, int most) {
+  Job job = add_pending(snapshot, gen_int(1, most));
+  job.account = "lab";
+  job.time_limit = 86400;
+  job.hints = ResolvedHints();
+  job.hints->job_type = "net";
+  job.hints->resize = *rc::gen::element(Resize::kNone, Resize::kRestart, Resize::kLive);
+  if (*rc::gen::arbitrary<bool>()) job.hints->sizes = GpuSizes({{1, most}});
+  if (*rc::gen::arbitrary<bool>()) job.hints->checkpoint.signal = SIGUSR1;
+  if (*rc::gen::arbitrary<bool>())
+    job.hints->work = Work{WorkUnit::kSamples, gen_int(10, 50000), 0};
+  return job;
+}
+
+RC_GTEST_PROP(SimulateProperty, mode_elastic_loses_no_job_and_no_work, ()) {
+  const int most = gen_int(2, 8);
+  SimulationInput workload;
+  workload.cluster = make_cluster({{"a100", most}, {"a100", most}});
+  workload.begin = kNow;
+  std::map<JobKey, Job> jobs;
+  for (int i = gen_int(2, 12); i > 0; --i) {
+    Snapshot empty = workload.cluster;
+    Job job = gen_changing(empty, most);
+    job.key.id = static_cast<JobId>(i);
+    jobs.emplace(job.key, job);
+    workload.arrivals.push_back({.job = job, .enters = kNow + gen_int(0, 400)});
+  }
+  Config config = all_managed();
+  config.mode = Mode::kElastic;
+  config.restart_cost = gen_int(0, 60);
+  const SimulationOutcome outcome = simulate(workload, scaling(), config, scaled_time);
+  RC_ASSERT(outcome.complete);
+  RC_ASSERT(outcome.waited.empty());
+  RC_ASSERT(outcome.refused == 0);
+  RC_ASSERT(outcome.runs.size() == jobs.size());
+  int changes = 0;
+  for (const CompletedRun& run : outcome.runs) {
+    const Job& job = jobs.at(run.job);
+    const bool consents = job.hints->checkpoint.signal != 0 && job.hints->resize != Resize::kNone;
+    const bool live = job.hints->resize == Resize::kLive;
+    if (!consents) RC_ASSERT(run.restarts == 0);
+    if (!live) RC_ASSERT(run.resizes == 0);
+    const int fastest = job.hints->sizes.empty() ? job.request.gpus : 2 * most;
+    const double least = 20 * static_cast<double>(time_of(job, {})) *
+                         std::pow(static_cast<double>(job.request.gpus) / fastest, .8);
+    const auto costs = static_cast<double>(run.restarts * config.restart_cost);
+    // Each part of a run is rounded to a second.
+    RC_ASSERT(static_cast<double>(run.end - run.start) >=
+              least + costs - 2 * (1 + run.restarts + run.resizes));
+    changes += run.restarts + run.resizes;
+  }
+  RC_CLASSIFY(changes > 0, "a job changes");
 }
 
 }  // namespace

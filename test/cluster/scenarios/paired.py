@@ -281,7 +281,7 @@ def gain_of(c):
     gain = json.loads(c.ask("rubato report --json")).get("gain", {})
     jobs = gain.get("compared", 0)
     found = {key: gain.get(key, 0) for key in ("compared", "beside", "moved")}
-    for side in ("observed", "place"):
+    for side in ("observed", "place", "elastic"):
         found[side] = jobs * gain.get(side, {}).get("mean_wait_s", 0)
     found["left out"] = len(gain.get("left_out", []))
     return found

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 
 #include "lib/base/json_value.h"
 #include "lib/json/record_writer.h"
@@ -144,6 +145,79 @@ TEST(CounterfactualEstimate, a_profile_says_how_long_a_job_runs_on_another_type)
   EXPECT_EQ(plain.moved, 1);
   EXPECT_EQ(plain.rescaled, 0);
   EXPECT_EQ(plain.place.jct, 300);
+}
+
+// As run(): a job of net that states its work, and whose hints let it be restarted.
+RecordedRun movable(const Snapshot& cluster, JobId id, Seconds enters, Seconds start, Seconds end,
+                    std::int64_t samples, const char* account, Resize resize = Resize::kRestart) {
+  Snapshot running = cluster;
+  Job& job = test::add_running(running, {share_of(cluster, 0, 4)}, kForever);
+  job.key = {id, kBegin + enters};
+  job.start = kBegin + start;
+  job.time_limit = 36000;
+  job.end_limit = job.start + job.time_limit;
+  job.account = account;
+  job.request.gpus = 4;
+  job.hints = ResolvedHints();
+  job.hints->job_type = "net";
+  job.hints->work = Work{WorkUnit::kSamples, samples, 0};
+  job.hints->checkpoint.signal = SIGUSR1;
+  job.hints->resize = resize;
+  return {job.key, job.start, kBegin + enters, kBegin + end,
+          sim::run_text(job, running, Mode::kObserve)};
+}
+
+// net does 100 samples/s on 4 GPUs.
+Models measured_net() {
+  const std::map<std::string, double> speeds{{"a100", 1}};
+  return Models(speeds, std::make_shared<const ThroughputModel>(
+                            TypeSpeeds(speeds), std::vector<ThroughputObservation>{
+                                                    {{"lab", "net"}, "a100", 4, 100, 50},
+                                                    {{"ops", "net"}, "a100", 4, 100, 50}}));
+}
+
+// A job of 9000 s runs. One of 100 s came after 1000 s, and waited until its end.
+TEST(CounterfactualEstimate, mode_elastic_interrupts_a_long_job_for_a_short_one) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  Config told = config();
+  told.restart_cost = 60;
+  const std::vector<RecordedRun> runs{movable(cluster, 1, 0, 0, 9000, 900'000, "lab"),
+                                      movable(cluster, 2, 1000, 9000, 9100, 10'000, "lab")};
+  const CounterfactualEstimate estimate =
+      estimate_counterfactual(cluster, runs, measured_net(), told, kBegin);
+  ASSERT_EQ(estimate.compared, 2);
+  EXPECT_EQ(estimate.observed, (CounterfactualSide{4000, 8550}));
+  EXPECT_EQ(estimate.place, estimate.observed);
+  EXPECT_LE(estimate.elastic.wait, 600);
+  EXPECT_EQ(estimate.elastic.jct - estimate.elastic.wait, (100 + 9000 + 100 + 60) / 2.0)
+      << "nothing is lost, and a restart costs 60 s";
+  EXPECT_EQ(estimate.accounts, (std::vector<InterruptedAccount>{{"lab", 2, 2, 1, 1, 0}}));
+}
+
+TEST(CounterfactualEstimate, mode_elastic_interrupts_no_job_without_consent) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  const std::vector<RecordedRun> runs{
+      movable(cluster, 1, 0, 0, 3000, 300'000, "lab", Resize::kNone),
+      movable(cluster, 2, 100, 3000, 3100, 10'000, "ops")};
+  const CounterfactualEstimate estimate =
+      estimate_counterfactual(cluster, runs, measured_net(), config(), kBegin);
+  EXPECT_EQ(estimate.elastic, estimate.place);
+  EXPECT_EQ(estimate.accounts,
+            (std::vector<InterruptedAccount>{{"lab", 1, 0, 0, 0, 0}, {"ops", 1, 1, 0, 0, 0}}));
+}
+
+TEST(CounterfactualEstimate, of_mode_place_compares_what_rubato_placed) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  Config placing = config();
+  placing.mode = Mode::kPlace;
+  const std::vector<RecordedRun> runs{run(cluster, 1, 4, 0, 0, 100, "", Mode::kPlace),
+                                      run(cluster, 2, 4, 0, 100, 200)};
+  const CounterfactualEstimate estimate =
+      estimate_counterfactual(cluster, runs, Models(), placing, kBegin);
+  EXPECT_EQ(estimate.mode, Mode::kPlace);
+  EXPECT_EQ(estimate.compared, 1);
+  EXPECT_EQ(estimate.left_out,
+            (std::map<std::string, std::int64_t>{{"started in another mode", 1}}));
 }
 
 TEST(CounterfactualEstimate, a_job_that_its_limit_ended_runs_to_it_again) {

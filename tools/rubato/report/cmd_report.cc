@@ -137,7 +137,8 @@ int show(const Globals& globals, const Options& options) {
   if (stopped) print_warning(*stopped);
   const Json report = stats->all->value("report", Json::object());
   std::optional<Result<CounterfactualEstimate>> estimate;
-  if (stats->mode == "observe") estimate = read_counterfactual(*site, options.days);
+  for (const Mode mode : {Mode::kObserve, Mode::kPlace})
+    if (stats->mode == to_string(mode)) estimate = read_counterfactual(*site, mode, options.days);
   const std::string unmanaged = nothing_managed(*site);
   if (globals.json) {
     std::vector<std::string> warnings;

@@ -47,8 +47,8 @@ void describe(Visitor& v, R& answer) {
   v.copied("days", answer.days, Period{});
   v.object("gain", answer.gain);
   v.note("gain",
-         "in mode observe: estimate of what mode place would have gained; observed and place are "
-         "left out if nothing could be compared");
+         "in the modes observe and place: estimate of what the modes place and elastic would have "
+         "gained; observed, place and elastic are left out if nothing could be compared");
 }
 
 }  // namespace rubato::json

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -23,6 +24,8 @@ namespace rubato::tools {
 namespace {
 
 constexpr Seconds kDay = 86400;
+/// More runs take so long to replay that people are told.
+constexpr std::size_t kManyRuns = 500;
 
 /// One cell a profile, GPU type and number of GPUs: the mean of its reports.
 std::vector<ThroughputObservation> observations_of(const std::vector<store::SummaryRow>& rows) {
@@ -64,11 +67,17 @@ std::string runs_of(std::int64_t count) {
   return fmt::format("{} run{}", count, count == 1 ? "" : "s");
 }
 
-std::string row(const char* name, double observed, double place) {
-  const double ratio = place > 0 ? observed / place : 0;
-  return fmt::format("{:<28}{:>12}{:>12}{:>10}\n", name, format_duration(std::llround(observed)),
-                     format_duration(std::llround(place)),
-                     place > 0 ? fmt::format("{:.2f}", ratio) : "-");
+std::string ratio(double observed, double estimated) {
+  return estimated > 0 ? fmt::format("{:.2f}", observed / estimated) : "-";
+}
+
+std::string row(const char* name, double observed, double place, std::optional<double> elastic) {
+  const auto time = [](std::optional<double> seconds) {
+    return seconds ? format_duration(std::llround(*seconds)) : "-";
+  };
+  return fmt::format("{:<27}{:>12}{:>12}{:>7}{:>12}{:>7}\n", name, time(observed), time(place),
+                     ratio(observed, place), time(elastic),
+                     elastic ? ratio(observed, *elastic) : "-");
 }
 
 std::string wrapped(const std::string& text, std::size_t width) {
@@ -79,7 +88,7 @@ std::string wrapped(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-Result<CounterfactualEstimate> read_counterfactual(const Site& site, int days) {
+Result<CounterfactualEstimate> read_counterfactual(const Site& site, Mode mode, int days) {
   const std::string folder =
       site.config.store_dir.empty() ? site.state_dir + "/rubato" : site.config.store_dir;
   const std::string database = folder + "/" + store::kDatabaseName;
@@ -96,35 +105,80 @@ Result<CounterfactualEstimate> read_counterfactual(const Site& site, int days) {
   if (!records) return tl::unexpected(records.error());
   const auto models = learnt_models(database, site.config);
   if (!models) return tl::unexpected(models.error());
+  if (records->size() > kManyRuns && isatty(STDERR_FILENO) != 0)
+    fmt::print(stderr, "Replaying {} runs; this may take a few minutes\n", records->size());
   std::vector<RecordedRun> runs;
   runs.reserve(records->size());
   for (const store::RunRecord& one : *records)
     runs.push_back({one.job, one.start, one.enters, one.end, one.text});
-  return estimate_counterfactual(snapshot->snapshot, runs, *models, site.config, from);
+  Config config = site.config;
+  config.mode = mode;
+  return estimate_counterfactual(snapshot->snapshot, runs, *models, config, from);
 }
 
+namespace {
+
+std::string compared_text(const CounterfactualEstimate& estimate, std::size_t width) {
+  const char* const mode = to_string(estimate.mode);
+  if (estimate.compared == 0) {
+    return wrapped(fmt::format("no estimate yet: none of {} is of a managed job that started in "
+                               "mode {} and ended since {}",
+                               runs_of(estimate.runs), mode, format_time(estimate.from)),
+                   width);
+  }
+  std::string out =
+      wrapped(fmt::format("from {} of managed jobs that started in mode {} since {}",
+                          runs_of(estimate.compared), mode, format_time(estimate.from)),
+              width);
+  const bool observes = estimate.mode == Mode::kObserve;
+  out += fmt::format("{:<27}{:>12}{:>12}{:>7}{:>12}{:>7}\n", "", observes ? "STOCK" : "REAL",
+                     "PLACE", "RATIO", "ELASTIC", "RATIO");
+  const bool elastic = estimate.elastic_complete;
+  const auto known = [&](double value) { return elastic ? std::optional(value) : std::nullopt; };
+  out +=
+      row("mean wait", estimate.observed.wait, estimate.place.wait, known(estimate.elastic.wait));
+  out += row("mean time, eligible to end", estimate.observed.jct, estimate.place.jct,
+             known(estimate.elastic.jct));
+  out += wrapped(fmt::format("on another GPU type or at another size in mode place: {}, of these "
+                             "{} at a measured throughput; other jobs in the replay: {}",
+                             estimate.moved, estimate.rescaled, estimate.beside),
+                 width);
+  return out;
+}
+
+// Whom mode elastic would have interrupted.
+std::string interrupted_text(const CounterfactualEstimate& estimate, std::size_t width) {
+  if (!estimate.elastic_complete) {
+    return wrapped("mode elastic: no estimate: the replay is too large; use fewer --days", width);
+  }
+  std::int64_t consenting = 0;
+  for (const InterruptedAccount& account : estimate.accounts) consenting += account.consenting;
+  if (consenting == 0) {
+    return wrapped(
+        "no run consents to changes (hint checkpoint, see rubato-hints(7)), so mode "
+        "elastic changes none",
+        width);
+  }
+  std::string out = fmt::format("{:<21}{:>8}{:>12}{:>13}{:>10}{:>9}\n", "IN MODE ELASTIC", "RUNS",
+                                "CONSENTING", "INTERRUPTED", "RESTARTS", "RESIZES");
+  for (const InterruptedAccount& account : estimate.accounts) {
+    out += fmt::format("{:<21}{:>8}{:>12}{:>13}{:>10}{:>9}\n", account.account, account.runs,
+                       account.consenting, account.interrupted, account.restarts, account.resizes);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string counterfactual_text(const CounterfactualEstimate& estimate, std::size_t width) {
-  std::string out = "Counterfactual estimate: mode place instead of observe\n";
+  std::string out =
+      fmt::format("Counterfactual estimate: modes place and elastic, against mode {}\n",
+                  to_string(estimate.mode));
   if (!estimate.complete) {
     return out + wrapped("no estimate: the replay is too large; use fewer --days", width);
   }
-  if (estimate.compared == 0) {
-    out += wrapped(fmt::format("no estimate yet: none of {} is of a managed job that started in "
-                               "mode observe and ended since {}",
-                               runs_of(estimate.runs), format_time(estimate.from)),
-                   width);
-  } else {
-    out += wrapped(fmt::format("from {} of managed jobs that started in mode observe since {}",
-                               runs_of(estimate.compared), format_time(estimate.from)),
-                   width);
-    out += fmt::format("{:<28}{:>12}{:>12}{:>10}\n", "", "STOCK", "PLACE", "RATIO");
-    out += row("mean wait", estimate.observed.wait, estimate.place.wait);
-    out += row("mean time, eligible to end", estimate.observed.jct, estimate.place.jct);
-    out += wrapped(fmt::format("on another GPU type or at another size in mode place: {}, of these "
-                               "{} at a measured throughput; other jobs in the replay: {}",
-                               estimate.moved, estimate.rescaled, estimate.beside),
-                   width);
-  }
+  out += compared_text(estimate, width);
+  if (estimate.compared > 0) out += interrupted_text(estimate, width);
   for (const auto& [why, count] : estimate.left_out)
     out += wrapped(fmt::format("excluded, {}: {}", why, runs_of(count)), width);
   out += "Assumptions:\n";
