@@ -191,6 +191,8 @@ class Recorded final : public Policy {
   }
   [[nodiscard]] Information information() const override { return policy_.information(); }
   [[nodiscard]] bool hears() const override { return policy_.hears(); }
+  [[nodiscard]] bool moves_jobs() const override { return policy_.moves_jobs(); }
+  [[nodiscard]] double wake(double now) const override { return policy_.wake(now); }
   std::vector<double> times;
 
  private:
@@ -224,6 +226,14 @@ TEST(Guests, DecideWhereGavelRecomputes) {
     EXPECT_EQ(job.restarts, 0);
     EXPECT_TRUE(std::ranges::find(times, job.first_start) != times.end()) << job.first_start;
   }
+}
+
+TEST(Guests, ThatMoveJobsDecideInEachOfGavelsRounds) {
+  const Suite suite = gavel_suite(4);
+  const std::vector<double> times = decision_times(suite, "rubato");
+  ASSERT_GT(times.size(), 3U);
+  for (std::size_t i = 1; i < times.size(); ++i)
+    EXPECT_LE(times[i] - times[i - 1], 360) << "a round ends with its last task";
 }
 
 TEST(Guests, DecideEveryMinuteAndPayThePeersCosts) {

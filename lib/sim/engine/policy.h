@@ -99,6 +99,8 @@ class Policy {
   [[nodiscard]] virtual double period() const { return 0; }
   /// Next time at which the policy wants to decide (after `now`); kNever: none.
   [[nodiscard]] virtual double wake(double /*now*/) const { return 1e300; }
+  /// Whether it takes GPUs from running jobs.
+  [[nodiscard]] virtual bool moves_jobs() const { return false; }
   /// What the policy is told. One that learns() gets no PolicyState::truth.
   [[nodiscard]] virtual Information information() const { return Information::kKnown; }
   /// Whether the policy receives reports.

@@ -31,8 +31,9 @@ namespace rubato::sim {
                                                             const std::string& policy,
                                                             const RunControl& control);
 /// The same loop with another policy. It decides where Gavel recomputes its shares: at the end of a
-/// round of 360 s after an arrival or an end, 1920 s after the last time at the earliest. Jobs keep
-/// what they have until then.
+/// round of 360 s after an arrival or an end, 1920 s after the last time at the earliest. One that
+/// moves_jobs() also does at the end of each round after its Policy::wake(): Gavel's shares move
+/// jobs in each. Jobs keep what they have until then.
 [[nodiscard]] Result<RunMetrics> host_gavel(const Suite& suite, Policy& policy,
                                             const RunControl& control);
 

@@ -39,6 +39,11 @@ class Guest {
   /// order; grants that hold GPUs name their nodes. Grants are valid until the next call. Fails if
   /// a grant does not fit; the error names the policy's mistake.
   [[nodiscard]] Result<std::vector<Grant>> decide(double now, std::span<const GuestJob> active);
+  /// When a policy that moves_jobs() asks to decide again after a decision at `now`, whatever
+  /// happens; kNever for others.
+  [[nodiscard]] double wake(double now) const {
+    return policy_.moves_jobs() ? policy_.wake(now) : kNever;
+  }
   /// The job's grant since the last decision.
   [[nodiscard]] const Grant& grant(JobIndex job) const { return states_[job].now; }
 

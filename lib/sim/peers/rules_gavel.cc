@@ -90,7 +90,8 @@ class GavelLoop {
       admit();
       {
         const RoundTimer timer(record_.round_ms);
-        if (need_ && (now_ - last_reset_ >= kRecompute || last_reset_ == 0)) recompute();
+        const bool due = need_ && (now_ - last_reset_ >= kRecompute || last_reset_ == 0);
+        if (due || now_ >= wake_) recompute();
         select();
       }
       if (!failure_.empty()) return fail(failure_);
@@ -237,6 +238,7 @@ class GavelLoop {
       jobs.push_back({id, job.steps, 0, record_.jobs[id].restarts});
     }
     const auto grants = guest_->decide(now_, jobs);
+    wake_ = guest_->wake(now_);
     if (!grants) failure_ = grants.error().text;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       Active& job = active_.at(jobs[i].job);
@@ -305,6 +307,7 @@ class GavelLoop {
   const Suite& suite_;
   const RunControl& control_;
   Guest* guest_;
+  double wake_ = kNever;  ///< when the guest asked to decide again
   std::string failure_;
   std::size_t types_;
   std::optional<ShareRule> rule_;

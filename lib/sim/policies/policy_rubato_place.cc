@@ -94,6 +94,8 @@ class RoundPolicy final : public Policy {
     return waiting_ || (running_ && elastic()) ? now + report_interval(config_) : kNever;
   }
 
+  [[nodiscard]] bool moves_jobs() const override { return elastic(); }
+
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
     forget_ended(state);
     hear(state);
