@@ -18,7 +18,10 @@ namespace {
 using RunKey = std::pair<JobKey, Seconds>;  ///< job, and the time it became eligible
 
 /// Of the replay in mode elastic, which decides about running jobs too: a minute or two.
-constexpr sim::SimulationBounds kElasticBounds{.max_rounds = 30'000, .max_decisions = 1'000'000};
+constexpr sim::SimulationBounds kElasticBounds{
+    .max_rounds = 30'000, .max_decisions = 1'000'000, .changes = true};
+
+constexpr double kLongest = 1e15;  ///< seconds
 
 /// One recorded run.
 struct Real {
@@ -53,8 +56,10 @@ class Estimate {
 
   CounterfactualEstimate run(const std::vector<RecordedRun>& runs) {
     for (const RecordedRun& one : runs) take(one);
+    if (std::ranges::none_of(real_, [](const auto& one) { return one.second.compared; }))
+      return std::move(gain_);
     const auto place = replay(Mode::kPlace, {});
-    gain_.complete = place.complete;
+    gain_.complete = gain_.elastic_complete = place.complete;
     if (!gain_.complete) return std::move(gain_);
     const auto elastic = replay(Mode::kElastic, kElasticBounds);
     gain_.elastic_complete = elastic.complete;
@@ -145,7 +150,7 @@ class Estimate {
     if (took >= job.time_limit) return job.time_limit;  // it ended at its time limit
     const double scaled =
         static_cast<double>(took) * std::exp(longer(real, held_gpus(start.shares)));
-    return scaled < static_cast<double>(job.time_limit) ? std::llround(scaled) : job.time_limit;
+    return std::llround(std::min(scaled, kLongest));
   }
 
   using Played = std::map<RunKey, const sim::CompletedRun*>;
@@ -252,7 +257,7 @@ const std::vector<std::string>& counterfactual_assumptions() {
       {"mode elastic changes only jobs whose hints consent, and each change costs what it was "
        "measured to cost, else RestartCost or ResizeCost; it decides when a job enters or ends, "
        "and "
-       "every ten minutes while jobs wait"},
+       "every ten minutes while jobs wait; each job is taken to run a step that hears its signal"},
       {"jobs that still run go on to their time limits; jobs that never ran are not in it"},
       {"jobs that Rubato does not manage start as it would start them for Slurm, in Slurm's "
        "order"}};

@@ -69,7 +69,7 @@ void describe(Visitor& v, R& estimate) {
   v.note("elastic_complete", "false: too long to replay to the end in mode elastic");
   v.object("elastic", known_if(known && estimate.elastic_complete, estimate.elastic));
   v.list("accounts", estimate.accounts, kUnlimited, kAlways);
-  v.note("accounts", "whose compared runs mode elastic would have changed");
+  v.note("accounts", "of the compared runs, and what mode elastic would have done to those");
   v.table("left_out", estimate.left_out, LeftOutRuns{}, kAlways);
   v.texts("assumptions", counterfactual_assumptions(), kAlways);
 }

@@ -50,8 +50,10 @@ int gpus_in(const std::vector<NodeShare>& shares) {
   return gpus;
 }
 
-/// In mode elastic a round decides at least so often while jobs wait, seconds.
+/// With changes a round decides at least so often while jobs wait, seconds; not any more after so
+/// many of these rounds that decided nothing.
 constexpr Seconds kWake = 600;
+constexpr int kIdleWakes = 36;
 constexpr std::size_t kNoRecord = static_cast<std::size_t>(-1);
 
 /// A run in progress.
@@ -59,6 +61,8 @@ struct Run {
   Job job;
   Seconds ends = 0;
   Seconds works = 0;               ///< when its last start or change is over
+  double left = 1;                 ///< share of its work, then
+  double whole = 1;                ///< seconds that all of it takes in this allocation
   std::size_t record = kNoRecord;  ///< in SimulationOutcome::runs; none: it ran at the start
 };
 
@@ -68,19 +72,15 @@ struct Interrupted {
   std::size_t record = 0;
 };
 
-Start start_of(const Job& job) {
-  Start start;
-  start.job = job.key;
-  start.partition = job.partition;
-  start.shares = job.allocation;
-  return start;
-}
-
 class Simulation {
  public:
   Simulation(const SimulationInput& workload, const Models& models, const Config& config,
-             const RunTime& run_time)
-      : models_(models), config_(config), run_time_(run_time), now_(workload.begin) {
+             const RunTime& run_time, const SimulationBounds& bounds)
+      : models_(models),
+        config_(config),
+        run_time_(run_time),
+        bounds_(bounds),
+        now_(workload.begin) {
     state_ = workload.cluster;
     state_.jobs.clear();
     for (Node& node : state_.nodes) {
@@ -92,19 +92,20 @@ class Simulation {
     for (const JobArrival& arrival : workload.arrivals) queue(arrival);
   }
 
-  SimulationOutcome run(const SimulationBounds& bounds) {
+  SimulationOutcome run() {
     while (true) {
       end_runs();
       admit();
       if (!pending_.empty()) {
         decisions_ += static_cast<std::int64_t>(pending_.size());
-        if (out_.rounds >= bounds.max_rounds || decisions_ > bounds.max_decisions) {
+        if (bounds_.changes) decisions_ += static_cast<std::int64_t>(running_.size());
+        if (out_.rounds >= bounds_.max_rounds || decisions_ > bounds_.max_decisions) {
           out_.complete = false;
           break;
         }
         decide();
       }
-      if (bounds.until_start && running_.contains(*bounds.until_start)) break;
+      if (bounds_.until_start && running_.contains(*bounds_.until_start)) break;
       const std::optional<Seconds> next = next_event();
       if (!next) break;
       now_ = *next;
@@ -174,6 +175,12 @@ class Simulation {
       job.state = JobState::kPending;
       job.block = Block::kNone;
       job.allocation.clear();
+      // What was seen of its real run, at the time of that.
+      exempt_[job.key] =
+          job.exempt_until > 0 ? std::max<Seconds>(job.exempt_until - job.start, 0) : 0;
+      job.exempt_until = 0;
+      job.without_step = false;
+      job.batch_node = {};
       job.start = job.end_limit = 0;
       job.eligible = at->first.first;
       wait(std::move(job));
@@ -195,9 +202,17 @@ class Simulation {
     return next;
   }
 
-  /// When a round may decide otherwise although no job came or ended.
-  [[nodiscard]] Seconds wake_after(const Plan& plan) const {
-    if (config_.mode != Mode::kElastic || pending_.empty()) return 0;
+  /// When a round may decide otherwise although no job came or ended; 0: then.
+  [[nodiscard]] Seconds wake_after(const Plan& plan) {
+    if (!bounds_.changes || pending_.empty()) return 0;
+    bool stopped = false;
+    for (const Change& change : plan.changes) stopped |= change.action == ChangeAction::kStop;
+    if (stopped) return now_ + 1;  // the account of its service is closed
+    idle_ = plan.changes.empty() && plan.starts.empty() ? idle_ + 1 : 0;
+    const bool changeable = std::ranges::any_of(running_, [](const auto& one) {
+      return one.second.record != kNoRecord && hints_change(one.second.job);
+    });
+    if (!changeable || idle_ > kIdleWakes) return 0;
     Seconds wake = now_ + kWake;
     for (const Stay& stay : plan.stays)
       if (stay.until > now_) wake = std::min(wake, stay.until);
@@ -218,34 +233,34 @@ class Simulation {
     snapshot.jobs = std::move(queue);
     int rank = 0;
     for (Job& job : snapshot.jobs) job.rank = rank++;
-    for (const auto& [key, run] : running_) {
-      snapshot.jobs.push_back(run.job);
-      snapshot.jobs.back().starting = static_cast<double>(std::max<Seconds>(run.works - now_, 0));
-    }
+    for (const auto& [key, run] : running_) snapshot.jobs.push_back(run.job);
     return snapshot;
   }
 
   void decide() {
     ++out_.rounds;
     Snapshot snapshot = look(pending_, true);
-    if (config_.mode == Mode::kElastic) {
+    if (bounds_.changes) {
       fill_change_costs(snapshot, config_);
+      for (Job& job : snapshot.jobs) {
+        const auto run = running_.find(job.key);
+        if (run == running_.end()) continue;
+        const auto starts = static_cast<double>(run->second.works - now_);
+        job.starting = std::max(job.starting, starts);
+      }
       report(snapshot);
     }
     const Plan plan = round(snapshot, models_, config_, now_);
     state_.memory = plan.memory;
-    make_changes(plan.changes, snapshot);
+    if (bounds_.changes) make_changes(plan.changes, snapshot);
     for (const Start& start : plan.starts) begin(start, plan, snapshot);
     wake_ = wake_after(plan);
   }
 
   /// Share of the work of a run that is left.
   [[nodiscard]] double left_of(const Run& run) const {
-    const auto whole =
-        static_cast<double>(std::max<Seconds>(run_time_(run.job, start_of(run.job)), 1));
-    const auto left =
-        static_cast<double>(std::max<Seconds>(run.ends - std::max(now_, run.works), 0));
-    return std::min(left / whole, 1.0);
+    const auto worked = static_cast<double>(std::max<Seconds>(now_ - run.works, 0));
+    return std::clamp(run.left - worked / run.whole, 0.0, 1.0);
   }
 
   /// What running jobs of a known job type would have reported by now.
@@ -259,14 +274,13 @@ class Simulation {
       const Forecast forecast = forecast_at({snapshot, models_, config_, now_}, run.job,
                                             resources_of(type, run.job.allocation));
       if (!forecast.known_profile || !(forecast.goodput() > 0)) continue;
-      const double took = static_cast<double>(run_time_(run.job, start_of(run.job)));
       Progress progress;
       progress.job = key;
       progress.restarts = run.job.restarts;
       progress.time = now_;
       progress.throughput = forecast.goodput();
       progress.gpus = gpus_in(run.job.allocation);
-      progress.samples = std::llround((1 - left_of(run)) * took * progress.throughput);
+      progress.samples = std::llround((1 - left_of(run)) * run.whole * progress.throughput);
       fold_report(progress, snapshot.memory);
     }
   }
@@ -307,7 +321,7 @@ class Simulation {
       interrupted_[run.job.key] = {left, run.record};
       run.job.state = JobState::kPending;
       run.job.allocation.clear();
-      run.job.start = run.job.end_limit = 0;
+      run.job.start = run.job.end_limit = run.job.exempt_until = 0;
       if (!room) return wait(std::move(run.job));
     }
     Start start;
@@ -324,9 +338,13 @@ class Simulation {
 
   /// It works on from `cost` seconds after now.
   void resume(Run& run, const Start& start, double left, double cost) {
-    const auto took = static_cast<double>(run_time_(run.job, start));
+    run.whole = static_cast<double>(std::max<Seconds>(run_time_(run.job, start), 1));
+    run.left = left;
     run.works = add_seconds(now_, std::llround(cost));
-    const Seconds ends = add_seconds(run.works, std::max<Seconds>(std::llround(left * took), 1));
+    const double rest = left * run.whole;
+    const bool ends_ever = rest < static_cast<double>(kForever);
+    const Seconds takes = ends_ever ? std::max<Seconds>(std::llround(rest), 1) : kForever;
+    const Seconds ends = add_seconds(run.works, takes);
     run.ends = std::max(std::min(ends, run.job.end_limit), now_ + 1);
   }
 
@@ -377,6 +395,8 @@ class Simulation {
     run.job = std::move(job);
     run.job.state = JobState::kRunning;
     run.job.start = now_;
+    const auto exempt = exempt_.find(run.job.key);
+    if (exempt != exempt_.end() && exempt->second > 0) run.job.exempt_until = now_ + exempt->second;
     run.job.end_limit = add_seconds(now_, std::max<Seconds>(1, run.job.time_limit));
     run.job.allocation = start.shares;
     resume(run, start, before.left, cost);
@@ -402,7 +422,9 @@ class Simulation {
     }
     std::erase_if(snapshot.node_sets[job.node_set],
                   [&](NodeIndex node) { return kept.contains(node); });
-    const Plan one = round(snapshot, models_, config_, now_);
+    Config placing = config_;
+    placing.mode = Mode::kPlace;
+    const Plan one = round(snapshot, models_, placing, now_);
     if (one.starts.empty() || one.starts.front().shares.empty()) return std::nullopt;
     return one.starts.front();
   }
@@ -410,8 +432,10 @@ class Simulation {
   const Models& models_;
   const Config& config_;
   const RunTime& run_time_;
+  const SimulationBounds& bounds_;
   Seconds now_ = 0;
   Seconds wake_ = 0;  ///< of the last round
+  int idle_ = 0;      ///< rounds on end that decided nothing
   std::int64_t number_ = 0;
   std::int64_t decisions_ = 0;
   Snapshot state_;                                                 ///< without jobs
@@ -420,6 +444,7 @@ class Simulation {
   std::vector<Job> pending_;                                       ///< in Slurm's order
   std::map<JobKey, Run> running_;
   std::map<JobKey, Interrupted> interrupted_;
+  std::map<JobKey, Seconds> exempt_;  ///< after each start, from changes
   std::set<std::pair<Seconds, JobKey>> ends_;
   SimulationOutcome out_;
 };
@@ -429,7 +454,7 @@ class Simulation {
 SimulationOutcome simulate(const SimulationInput& workload, const Models& models,
                            const Config& config, const RunTime& run_time,
                            const SimulationBounds& bounds) {
-  return Simulation(workload, models, config, run_time).run(bounds);
+  return Simulation(workload, models, config, run_time, bounds).run();
 }
 
 }  // namespace rubato::sim

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Runs jobs through round(): a discrete-event simulation without Slurm. At each event (a job may
-// start, a run ends) one round decides. In mode elastic one also does while jobs wait: when a
-// running job may be changed from then on, and every ten minutes. Starts and changes are made as
-// slurmctld would make them.
+// start, a run ends) one round decides. Starts are made as slurmctld would make them; changes of
+// running jobs too, if asked for.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +40,9 @@ struct SimulationInput {
   Seconds begin = 0;
 };
 
-/// Seconds for which a job holds its allocation, limited to its time limit, at least 1. Of a job
-/// that changes, each allocation does so much of its work as the time in it is of its own run time.
+/// Seconds for which a job holds its allocation if nothing changes; the simulation ends it at its
+/// time limit, and after 1 s at the earliest. Of a job that changes, each allocation does so much
+/// of its work as the time in it is of its own run time.
 using RunTime = std::function<Seconds(const Job& job, const Start& start)>;
 
 /// One run of one job, restarts by Rubato included.
@@ -62,7 +62,7 @@ struct CompletedRun {
 
 struct SimulationOutcome {
   std::vector<CompletedRun> runs;  ///< sorted by start
-  std::vector<JobKey> waited;      ///< never started, in the order of Slurm's queue
+  std::vector<JobKey> waited;      ///< not started, or not again, in the order of Slurm's queue
   std::int64_t rounds = 0;
   std::int64_t refused = 0;  ///< starts on planned nodes that had no room
   bool complete = true;      ///< false: stopped at a bound
@@ -75,6 +75,9 @@ struct SimulationBounds {
   std::int64_t max_rounds = 100'000;
   std::optional<JobKey> until_start{};    ///< stops when this job has started
   std::int64_t max_decisions = kForever;  ///< decisions about one job in one round
+  /// Makes the changes of running jobs that a round decides (mode elastic). Rounds then also decide
+  /// while jobs wait: when a running job may be changed from then on, and every ten minutes.
+  bool changes = false;
 };
 
 /// Deterministic. Two arrivals with the same key are one job that runs twice: the second enters

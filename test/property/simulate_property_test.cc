@@ -185,7 +185,8 @@ RC_GTEST_PROP(SimulateProperty, mode_elastic_loses_no_job_and_no_work, ()) {
   Config config = all_managed();
   config.mode = Mode::kElastic;
   config.restart_cost = gen_int(0, 60);
-  const SimulationOutcome outcome = simulate(workload, scaling(), config, scaled_time);
+  const SimulationOutcome outcome =
+      simulate(workload, scaling(), config, scaled_time, {.changes = true});
   RC_ASSERT(outcome.complete);
   RC_ASSERT(outcome.waited.empty());
   RC_ASSERT(outcome.refused == 0);
@@ -204,6 +205,8 @@ RC_GTEST_PROP(SimulateProperty, mode_elastic_loses_no_job_and_no_work, ()) {
     // Each part of a run is rounded to a second.
     RC_ASSERT(static_cast<double>(run.end - run.start) >=
               least + costs - 2 * (1 + run.restarts + run.resizes));
+    if (run.restarts + run.resizes == 0 && run.gpus == job.request.gpus)
+      RC_ASSERT(run.end - run.start == 20 * time_of(job, {}));
     changes += run.restarts + run.resizes;
   }
   RC_CLASSIFY(changes > 0, "a job changes");

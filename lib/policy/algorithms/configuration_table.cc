@@ -224,8 +224,9 @@ std::optional<double> TableMaker::attained_work(const Job& job, double goodput) 
   if (progress != nullptr)
     done = progress->done() + progress->goodput() * since_report(job, *progress);
   if (!(done > 0) && service != nullptr) {
-    const auto asked = static_cast<double>(requested_gpus(job));
-    done = goodput * service->attained / std::max(1.0, service->held > 0 ? service->held : asked);
+    const double asked = std::max(1.0, static_cast<double>(requested_gpus(job)));
+    const double seconds = service->attained / (service->held > 0 ? service->held : asked);
+    done = goodput * std::min(seconds, time_left(job));
   }
   return done > 0 ? std::optional(std::max(done, goodput * job.costs.restart)) : std::nullopt;
 }

@@ -162,7 +162,8 @@ std::string interrupted_text(const CounterfactualEstimate& estimate, std::size_t
   std::string out = fmt::format("{:<21}{:>8}{:>12}{:>13}{:>10}{:>9}\n", "IN MODE ELASTIC", "RUNS",
                                 "CONSENTING", "INTERRUPTED", "RESTARTS", "RESIZES");
   for (const InterruptedAccount& account : estimate.accounts) {
-    out += fmt::format("{:<21}{:>8}{:>12}{:>13}{:>10}{:>9}\n", account.account, account.runs,
+    const std::string name = account.account.empty() ? "-" : account.account;
+    out += fmt::format("{:<21}{:>8}{:>12}{:>13}{:>10}{:>9}\n", name, account.runs,
                        account.consenting, account.interrupted, account.restarts, account.resizes);
   }
   return out;
