@@ -183,6 +183,7 @@ class Simulation {
       job.batch_node = {};
       job.start = job.end_limit = 0;
       job.eligible = at->first.first;
+      idle_ = 0;
       wait(std::move(job));
       at = coming_.erase(at);
     }
@@ -198,7 +199,7 @@ class Simulation {
     if (!ends_.empty()) next = ends_.begin()->first;
     const auto later = coming_.upper_bound(std::pair(now_, std::int64_t{kForever}));
     if (later != coming_.end() && (!next || later->first.first < *next)) next = later->first.first;
-    if (next && wake_ > now_) next = std::min(*next, wake_);
+    if (wake_ > now_) next = std::min(next.value_or(wake_), wake_);
     return next;
   }
 
@@ -423,7 +424,7 @@ class Simulation {
     std::erase_if(snapshot.node_sets[job.node_set],
                   [&](NodeIndex node) { return kept.contains(node); });
     Config placing = config_;
-    placing.mode = Mode::kPlace;
+    if (placing.mode == Mode::kElastic) placing.mode = Mode::kPlace;  // it comes into no market
     const Plan one = round(snapshot, models_, placing, now_);
     if (one.starts.empty() || one.starts.front().shares.empty()) return std::nullopt;
     return one.starts.front();
@@ -435,7 +436,7 @@ class Simulation {
   const SimulationBounds& bounds_;
   Seconds now_ = 0;
   Seconds wake_ = 0;  ///< of the last round
-  int idle_ = 0;      ///< rounds on end that decided nothing
+  int idle_ = 0;      ///< rounds since the last arrival, start or change
   std::int64_t number_ = 0;
   std::int64_t decisions_ = 0;
   Snapshot state_;                                                 ///< without jobs

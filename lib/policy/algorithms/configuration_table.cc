@@ -240,7 +240,7 @@ WorkLeft TableMaker::work_of(const Job& job, double goodput) const {
   const std::optional<double> left = stated_left(job);
   if (job.state == JobState::kRunning) {
     if (const auto told = told_work(job, goodput)) return {*told, true};
-    // Of the work that it states it may tell enough to judge how long it takes.
+    // Its history has the remaining time by its own statement or loss; that must count.
     const ProgressHistory* const history = progress_history_of(snapshot.memory, job.key);
     const bool judged = left && history != nullptr && history->left >= 0;
     const auto done = judged ? std::nullopt : attained_work(job, goodput);

@@ -199,6 +199,27 @@ TEST(StatedWork, OfARunningJobCountsNoMoreThanOfAWaitingOne) {
   EXPECT_NEAR(left_of(round(snapshot, learnt(), changing(), kNow), job.key), 9500, 1);
 }
 
+// In service a GPU counts by the speed of its type: here 0.3.
+TEST(StatedWork, WithoutReportsAJobIsTakenToRunAsLongAgainOnSlowGpusToo) {
+  Snapshot snapshot = make_cluster({{"k80", 1}, {"a100", 1}});
+  const std::map<std::string, double> speeds = {{"a100", 1.0}, {"k80", .3}};
+  std::vector<ThroughputObservation> all;
+  for (const auto& [type, speed] : speeds) {
+    all.push_back({{"ai", "bert"}, type, 1, 10 * speed, 20});
+    all.back().jobs = all.back().profile_jobs = 3;
+  }
+  const Models models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), all));
+  Job& job = movable(add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 80000), 100'000);
+  job.start = kNow - 3600;
+  job.hints->work.reset();
+  job.hints->gpu_types = {{"k80"}};
+  const JobKey key = job.key;
+  EXPECT_NEAR(left_of(round(snapshot, models, changing(), kNow), key), 3600, 40);
+  snapshot.jobs[0].end_limit = kNow + 1000;
+  EXPECT_NEAR(left_of(round(snapshot, models, changing(), kNow), key), 1000, 1)
+      << "within its time limit";
+}
+
 // Two jobs that are alike but for who runs.
 TEST(StatedWork, ThatDoesNotCountLetsNoJobsTakeTurns) {
   Snapshot snapshot = make_cluster({{"a100", 1}});

@@ -194,6 +194,26 @@ TEST(CounterfactualEstimate, mode_elastic_interrupts_a_long_job_for_a_short_one)
   EXPECT_EQ(estimate.accounts, (std::vector<InterruptedAccount>{{"lab", 2, 2, 1, 1, 0}}));
 }
 
+// At the start of its run no step of a job runs, and it is exempt from changes for a while. Both
+// are of that moment: in the estimate the job starts at another.
+TEST(CounterfactualEstimate, what_a_job_was_at_its_real_start_does_not_last) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  RecordedRun held = movable(cluster, 1, 0, 5000, 14000, 900'000, "lab");
+  Snapshot then = cluster;
+  Job job = *sim::run_from_text(held.text, then);
+  job.without_step = true;
+  job.exempt_until = job.start + 60;
+  then.jobs = {job};
+  held.text = sim::run_text(then.jobs[0], then, Mode::kObserve);
+  ASSERT_NE(held.text.find("without_step"), std::string::npos);
+  const std::vector<RecordedRun> runs{held, movable(cluster, 2, 1000, 14000, 14100, 10'000, "lab")};
+  const CounterfactualEstimate estimate =
+      estimate_counterfactual(cluster, runs, measured_net(), config(), kBegin);
+  ASSERT_EQ(estimate.compared, 2);
+  EXPECT_LE(estimate.elastic.wait, 600);
+  EXPECT_EQ(estimate.accounts, (std::vector<InterruptedAccount>{{"lab", 2, 2, 1, 1, 0}}));
+}
+
 TEST(CounterfactualEstimate, mode_elastic_interrupts_no_job_without_consent) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   const std::vector<RecordedRun> runs{
